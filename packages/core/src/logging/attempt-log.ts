@@ -1,0 +1,83 @@
+import pino, { type Logger } from 'pino';
+import type { AttemptEvent, AttemptOutcome } from '../events/worker-events.ts';
+
+/** `all`: one line per attempt. `failures`: only attempts that were retried, buried or lost. `none`: not even warnings. */
+export type LogChoice = 'all' | 'failures' | 'none';
+
+/** Bytes gathered before a write: a line a write costs more than a short job itself. */
+const BUFFER_BYTES = 16 * 1024;
+/** A line is on its way after this time at the latest. */
+const FLUSH_EVERY_MS = 1000;
+
+const LEVELS: Readonly<Record<AttemptOutcome, 'info' | 'warn' | 'error'>> = Object.freeze({
+  completed: 'info',
+  cancelled: 'info',
+  released: 'info',
+  snoozed: 'info',
+  retried: 'warn',
+  'lease-lost': 'warn',
+  unknown: 'warn',
+  dead: 'error',
+});
+
+/** Writes the log of a worker. */
+export interface AttemptLog {
+  readonly logger: Logger;
+  readonly attempt: (event: AttemptEvent) => void;
+  /** Writes what is buffered and lets go of timers and hooks. */
+  readonly close: () => void;
+}
+
+/**
+ * One structured line per attempt on standard output, buffered; flushed every second, at exit and after an uncaught error. SIGKILL
+ * loses the last second of lines, never a job. With a logger of the application's own, its destination decides.
+ */
+export function attemptLog(choice: LogChoice, own: Logger | null): AttemptLog {
+  if (own !== null)
+    return { logger: own, attempt: (event) => writeLine(own, choice, event), close: () => undefined };
+  if (choice === 'none')
+    return { logger: pino({ level: 'silent' }), attempt: () => undefined, close: () => undefined };
+  const destination = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES });
+  // A closed pipe (`| head`) must not end the process.
+  destination.on('error', () => undefined);
+  const logger = pino({ base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const flush = (): void => {
+    try {
+      destination.flushSync();
+    } catch {
+      // Not yet opened, or the pipe is gone: there is nowhere to write to, and nothing else may fail for it.
+    }
+  };
+  const timer = setInterval(() => destination.flush(), FLUSH_EVERY_MS);
+  timer.unref();
+  process.on('exit', flush);
+  return {
+    logger,
+    attempt: (event) => writeLine(logger, choice, event),
+    close() {
+      clearInterval(timer);
+      flush();
+      process.off('exit', flush);
+    },
+  };
+}
+
+function writeLine(logger: Logger, choice: LogChoice, event: AttemptEvent): void {
+  const level = LEVELS[event.outcome];
+  if (choice === 'none' || (choice === 'failures' && level === 'info')) return;
+  const line: Record<string, unknown> = {
+    jobId: event.jobId,
+    type: event.type,
+    queue: event.queue,
+    attempt: event.attempt,
+    durationMs: event.durationMs === null ? null : Math.round(event.durationMs * 1000) / 1000,
+    waitMs: event.waitMs,
+    outcome: event.outcome,
+  };
+  if (event.errorClass !== null) {
+    line['errorClass'] = event.errorClass;
+    line['code'] = event.code;
+    line['error'] = event.message;
+  }
+  logger[level](line, 'attempt');
+}

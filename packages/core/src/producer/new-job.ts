@@ -1,0 +1,151 @@
+import { v7 as uuidv7 } from 'uuid';
+import {
+  type Capabilities,
+  DEFAULT_PRIORITY,
+  ENVELOPE_BYTES,
+  JOB_ID,
+  MAX_DELAY_MS,
+  type NewJob,
+} from '../contract/index.ts';
+import { assertQueueName, type JobDefinition } from '../definition/define-job.ts';
+import { SuretyError } from '../errors/index.ts';
+import { durationMs, shown } from '../options/duration.ts';
+import { assertKnownOptions, wholeNumber } from '../options/known-options.ts';
+import { type AnyEnqueueOptions, ENQUEUE_OPTIONS } from './enqueue-options.ts';
+import { payloadText } from './payload-text.ts';
+
+/** What the client knows beside the job itself. */
+export interface JobContextOfClient {
+  readonly capabilities: Capabilities;
+  readonly maxPayloadBytes: number;
+  readonly maxDepth: Readonly<Record<string, number>>;
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+const NO_OPTIONS: AnyEnqueueOptions = Object.freeze({});
+const MAX_HEADER_BYTES = 8 * 1024;
+const DAY_MS = 86_400_000;
+
+/** Checks one enqueue whole, before anything is sent, and makes the job. The input itself was validated before (G7.2, G7.4). */
+export function newJob(
+  definition: JobDefinition<unknown, unknown>,
+  input: unknown,
+  options: AnyEnqueueOptions | undefined,
+  client: JobContextOfClient,
+): NewJob {
+  const given = options ?? NO_OPTIONS;
+  if (given !== NO_OPTIONS) assertKnownOptions('enqueue', given, ENQUEUE_OPTIONS);
+  const id = given.id === undefined ? uuidv7() : checkedId(given.id);
+  const queue = given.queue ?? definition.queue;
+  if (queue !== definition.queue) assertQueueName(queue);
+  const payload = payloadText(input);
+  const headers = given.headers === undefined ? NO_HEADERS : checkedHeaders(given.headers);
+  const dedupe = dedupeOf(given, client.capabilities);
+  assertSize(definition.type, payload, headers, dedupe?.key ?? '', client.maxPayloadBytes);
+  return {
+    id,
+    queue,
+    type: definition.type,
+    payload,
+    headers,
+    idempotencyKey:
+      given.idempotencyKey === undefined ? id : checkedKey('idempotencyKey', given.idempotencyKey),
+    delayMs: delayOf(given, client.capabilities),
+    expiresInMs: given.expiresAt === undefined ? null : msUntil('expiresAt', given.expiresAt),
+    priority: priorityOf(given.priority, client.capabilities),
+    dedupe,
+    maxAttempts:
+      given.maxAttempts === undefined ? null : wholeNumber('maxAttempts', given.maxAttempts, 1, 1_000_000),
+    maxDepth: client.maxDepth[queue] ?? null,
+  };
+}
+
+function checkedId(id: unknown): string {
+  if (typeof id === 'string' && JOB_ID.test(id)) return id;
+  throw new SuretyError('OPTIONS_INVALID', `${shown(id)} is not a job id.`, {
+    remedy: 'Give a UUID in lower case; for a natural key use dedupeKey or idempotencyKey.',
+  });
+}
+
+function checkedKey(option: string, key: unknown): string {
+  const good = typeof key === 'string' && key.length > 0 && key.length <= 256;
+  if (good && key.isWellFormed() && !key.includes('\u0000')) return key;
+  throw new SuretyError(
+    'OPTIONS_INVALID',
+    `${option} must be 1 to 256 characters without NUL or lone surrogates, not ${shown(key)}.`,
+  );
+}
+
+function checkedHeaders(headers: unknown): Readonly<Record<string, string>> {
+  assertKnownOptions('headers', headers, Object.keys(headers ?? {}));
+  let bytes = 0;
+  for (const [name, value] of Object.entries(headers as Record<string, unknown>)) {
+    if (typeof value !== 'string' || !value.isWellFormed() || !name.isWellFormed()) {
+      throw new SuretyError('OPTIONS_INVALID', `The header ${shown(name)} is not well-formed text.`);
+    }
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+  }
+  if (bytes > MAX_HEADER_BYTES)
+    throw new SuretyError(
+      'LIMIT_EXCEEDED',
+      `The headers take ${bytes} bytes; ${MAX_HEADER_BYTES} are allowed.`,
+    );
+  return { ...(headers as Record<string, string>) };
+}
+
+function assertSize(
+  type: string,
+  payload: string,
+  headers: Readonly<Record<string, string>>,
+  key: string,
+  limit: number,
+): void {
+  // A UTF-16 unit is at most three bytes: most jobs need no count.
+  if (payload.length * 3 + ENVELOPE_BYTES < limit && headers === NO_HEADERS) return;
+  const headerBytes = headers === NO_HEADERS ? 0 : Buffer.byteLength(JSON.stringify(headers));
+  const bytes = Buffer.byteLength(payload) + headerBytes + Buffer.byteLength(key) + ENVELOPE_BYTES;
+  if (bytes <= limit) return;
+  throw new SuretyError(
+    'PAYLOAD_TOO_LARGE',
+    `A job ${type} takes ${bytes} bytes with its envelope; ${limit} are allowed.`,
+  );
+}
+
+function delayOf(options: AnyEnqueueOptions, capabilities: Capabilities): number {
+  if (options.delay !== undefined && options.runAt !== undefined) {
+    throw new SuretyError('OPTIONS_INVALID', 'Both delay and runAt are given.', {
+      remedy: 'Give one of them.',
+    });
+  }
+  const limit = Math.min(MAX_DELAY_MS, capabilities.delay.maxMs);
+  if (options.runAt !== undefined)
+    return durationMs('runAt', Math.max(0, msUntil('runAt', options.runAt)), 0, limit);
+  return options.delay === undefined ? 0 : durationMs('delay', options.delay, 0, limit);
+}
+
+function msUntil(option: string, at: unknown): number {
+  if (!(at instanceof Date) || Number.isNaN(at.getTime())) {
+    throw new SuretyError('OPTIONS_INVALID', `${option} is not a valid date.`);
+  }
+  return at.getTime() - Date.now();
+}
+
+function priorityOf(priority: unknown, capabilities: Capabilities): number {
+  if (priority === undefined) return capabilities.priority === 'none' ? 0 : DEFAULT_PRIORITY;
+  if (capabilities.priority === 'none') throw lacking('priority');
+  return wholeNumber('priority', priority, 0, capabilities.priority.levels - 1);
+}
+
+function dedupeOf(options: AnyEnqueueOptions, capabilities: Capabilities): NewJob['dedupe'] {
+  if (options.dedupeKey === undefined && options.dedupeWindow === undefined) return null;
+  if (capabilities.dedupe === 'none') throw lacking('dedupeKey');
+  const key = checkedKey('dedupeKey', options.dedupeKey);
+  return {
+    key,
+    windowMs: durationMs('dedupeWindow', options.dedupeWindow ?? DAY_MS, 1, capabilities.dedupe.maxWindowMs),
+  };
+}
+
+function lacking(option: string): SuretyError {
+  return new SuretyError('CAPABILITY_MISSING', `This backend has no ${option}.`);
+}

@@ -1,0 +1,47 @@
+import type { Backend } from '../contract/index.ts';
+
+/** Raised when the oldest ready job of a queue has waited longer than the limit; cleared when it no longer has. */
+export interface AgeAlert {
+  readonly queue: string;
+  readonly state: 'raised' | 'cleared';
+  readonly oldestReadyAgeMs: number | null;
+  readonly limitMs: number;
+}
+
+/** Cleared below this part of the limit, so that an age that hovers at it does not flap. */
+const CLEAR_AT = 0.9;
+
+/**
+ * Watches the age of the oldest ready job, not the depth: a deep queue that drains is healthy, a shallow one with an old job is not.
+ * `look` asks once; a failed look changes no alert (what cannot be seen is neither raised nor cleared).
+ */
+export class AgeWatch {
+  readonly #backend: Backend;
+  readonly #limitMs: number;
+  readonly #onAlert: (alert: AgeAlert) => void;
+  readonly #raised = new Set<string>();
+
+  constructor(backend: Backend, limitMs: number, onAlert: (alert: AgeAlert) => void) {
+    this.#backend = backend;
+    this.#limitMs = limitMs;
+    this.#onAlert = onAlert;
+  }
+
+  /** Asks for the counts of one queue and raises or clears its alert. Throws what the backend throws. */
+  async look(queue: string, timeoutMs: number): Promise<void> {
+    const { oldestReadyAgeMs } = await this.#backend.counts(queue, { timeoutMs });
+    // Not to be had is not zero: without a figure nothing is known.
+    if (oldestReadyAgeMs.kind === 'none') return;
+    const age = oldestReadyAgeMs.value ?? 0;
+    if (!this.#raised.has(queue) && age > this.#limitMs)
+      this.#change(queue, 'raised', oldestReadyAgeMs.value);
+    else if (this.#raised.has(queue) && age < this.#limitMs * CLEAR_AT)
+      this.#change(queue, 'cleared', oldestReadyAgeMs.value);
+  }
+
+  #change(queue: string, state: AgeAlert['state'], oldestReadyAgeMs: number | null): void {
+    if (state === 'raised') this.#raised.add(queue);
+    else this.#raised.delete(queue);
+    this.#onAlert({ queue, state, oldestReadyAgeMs, limitMs: this.#limitMs });
+  }
+}

@@ -1,0 +1,36 @@
+/** Work held ahead, in ms at the rate seen: enough to hide a round trip, short enough that a held job is not late. */
+const AHEAD_MS = 30;
+/** The most that is held: more made batches no faster and a crash more expensive. */
+const MOST_AHEAD = 500;
+/** Weight of the newest handler time in the running mean. */
+const WEIGHT = 0.05;
+
+/** How many jobs a worker should have in hand, from how long its handlers take. Claims nothing ahead until it has seen one end. */
+export class ClaimSize {
+  readonly #concurrency: number;
+  readonly #ahead: boolean;
+  #meanMs: number | null = null;
+
+  constructor(concurrency: number, ahead: boolean) {
+    this.#concurrency = concurrency;
+    this.#ahead = ahead;
+  }
+
+  /** A handler has ended after `ms`. */
+  saw(ms: number): void {
+    this.#meanMs = this.#meanMs === null ? ms : this.#meanMs + (ms - this.#meanMs) * WEIGHT;
+  }
+
+  /** Held jobs did not get a slot within `ms` (0: all did): what runs is slower than the mean says. */
+  sawSlow(ms: number): void {
+    if (ms === 0) return;
+    if (this.#meanMs === null || ms > this.#meanMs) this.#meanMs = ms;
+  }
+
+  /** Running and held together. */
+  target(): number {
+    if (!this.#ahead || this.#meanMs === null) return this.#concurrency;
+    const jobs = Math.floor((AHEAD_MS * this.#concurrency) / Math.max(this.#meanMs, 0.001));
+    return Math.max(this.#concurrency, Math.min(jobs, MOST_AHEAD));
+  }
+}

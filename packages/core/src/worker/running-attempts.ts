@@ -1,0 +1,98 @@
+import type { Attempt } from './attempt.ts';
+import type { Lane } from './lane.ts';
+import { TimeoutLists } from './timeout-lists.ts';
+
+/** What becomes of attempts as time passes. */
+export interface RunningEvents {
+  /** Its grace is over and its handler has not returned. */
+  readonly graceOver: (attempt: Attempt, lane: Lane) => void;
+  /** A zombie has had its slot for too long; it was taken back. */
+  readonly givenUp: (attempt: Attempt, lane: Lane) => void;
+}
+
+/**
+ * The slots of a worker. An attempt enters when its handler is called and leaves when the handler has really returned. One whose
+ * job was settled or lost before that is a zombie: it keeps its slot, so that never more handlers live than there are slots, until it
+ * returns or `zombieMs` have passed.
+ */
+export class RunningAttempts {
+  readonly #graceMs: number;
+  readonly #zombieMs: number;
+  readonly #events: RunningEvents;
+  readonly #timeouts = new TimeoutLists();
+  readonly #running = new Map<Attempt, Lane>();
+  readonly #inGrace = new Set<Attempt>();
+  readonly #zombies = new Map<Attempt, { readonly lane: Lane; readonly since: number }>();
+
+  constructor(graceMs: number, zombieMs: number, events: RunningEvents) {
+    this.#graceMs = graceMs;
+    this.#zombieMs = zombieMs;
+    this.#events = events;
+  }
+
+  /** Slots taken, zombies included. */
+  get slots(): number {
+    return this.#running.size + this.#zombies.size;
+  }
+  /** Attempts whose end is still open. */
+  get active(): number {
+    return this.#running.size;
+  }
+  entries(): [Attempt, Lane][] {
+    return [...this.#running];
+  }
+  laneOf(attempt: Attempt): Lane | null {
+    return this.#running.get(attempt) ?? null;
+  }
+
+  enter(attempt: Attempt, lane: Lane, timeoutMs: number, now: number): void {
+    this.#running.set(attempt, lane);
+    lane.running += 1;
+    this.#timeouts.add(attempt, timeoutMs, now);
+  }
+
+  /** The handler has returned and its slot is free. */
+  leave(attempt: Attempt): void {
+    const lane = this.#running.get(attempt);
+    if (lane === undefined) return;
+    lane.running -= 1;
+    this.#running.delete(attempt);
+    this.#inGrace.delete(attempt);
+    this.#timeouts.remove(attempt, attempt.handler?.definition.timeoutMs ?? 0);
+  }
+
+  /** Settled or lost while its handler goes on. */
+  becomeZombie(attempt: Attempt, now: number): void {
+    const lane = this.#running.get(attempt);
+    if (lane === undefined) return;
+    this.leave(attempt);
+    attempt.isZombie = true;
+    this.#zombies.set(attempt, { lane, since: now });
+  }
+
+  /** The handler of a zombie has returned; false when its slot had been taken back before. */
+  zombieReturned(attempt: Attempt): Lane | null {
+    const zombie = this.#zombies.get(attempt);
+    this.#zombies.delete(attempt);
+    return zombie?.lane ?? null;
+  }
+
+  tick(now: number): void {
+    for (const timed of this.#timeouts.takeDue(now)) this.#timedOut(timed as Attempt, now);
+    for (const attempt of this.#inGrace) {
+      const lane = this.#running.get(attempt);
+      if (lane !== undefined && now >= attempt.graceUntil) this.#events.graceOver(attempt, lane);
+    }
+    for (const [attempt, { lane, since }] of this.#zombies) {
+      if (now - since < this.#zombieMs) continue;
+      this.#zombies.delete(attempt);
+      this.#events.givenUp(attempt, lane);
+    }
+  }
+
+  #timedOut(attempt: Attempt, now: number): void {
+    attempt.graceUntil = now + this.#graceMs;
+    this.#inGrace.add(attempt);
+    attempt.abort('timeout', `the handler ran longer than ${attempt.handler?.definition.timeoutMs} ms`);
+  }
+}

@@ -1,0 +1,290 @@
+import type { Logger } from 'pino';
+import type { Capabilities } from '../contract/index.ts';
+import { isSuretyError, SuretyError } from '../errors/index.ts';
+import { EventBus } from '../events/event-bus.ts';
+import type { WorkerEvents, WorkerState } from '../events/worker-events.ts';
+import { type AttemptLog, attemptLog } from '../logging/attempt-log.ts';
+import { type Duration, durationMs } from '../options/duration.ts';
+import { assertKnownOptions } from '../options/known-options.ts';
+import { type Client, createClient } from '../producer/client.ts';
+import { PauseAfterFailure } from '../retry/pause-after-failure.ts';
+import { type BackendHold, holdBackend } from '../startup/backend-session.ts';
+import { AgeWatch } from './age-watch.ts';
+import type { Attempt } from './attempt.ts';
+import { Engine } from './engine.ts';
+import { Reporter } from './reporter.ts';
+import { type WorkerOptions, type WorkerSettings, workerSettings } from './worker-options.ts';
+
+/** Health of a worker: `ok` says that it could start a job now, not merely that the process lives. */
+export interface WorkerHealth {
+  readonly ok: boolean;
+  readonly state: WorkerState;
+  readonly lastClaimOkAgoMs: number | null;
+  readonly lastRenewOkAgoMs: number | null;
+  readonly running: number;
+  readonly reason: string | null;
+}
+
+/** What a stop did. `abandoned`: settlements the store did not confirm in time; those leases end by themselves. */
+export interface StopReport {
+  readonly finished: number;
+  readonly released: number;
+  readonly abandoned: number;
+}
+
+/** Works off queues. */
+export interface Worker extends AsyncDisposable {
+  /**
+   * Connects and begins. Rejects for what waiting cannot mend (options, versions, schema, rights); a store that is merely away does not
+   * reject: the worker goes on trying, and `health` says so.
+   */
+  start(): Promise<void>;
+  /**
+   * Takes no more jobs, hands back what is held, lets running handlers finish within `drain` (30 s), aborts them, waits the grace, hands
+   * back the rest unharmed. Bounded: drain + grace + a second or two, also while the store is away.
+   */
+  stop(options?: { readonly drain?: Duration; readonly grace?: Duration }): Promise<StopReport>;
+  health(): WorkerHealth;
+  /** Adds a listener; the answer removes it. A listener that throws harms nobody. */
+  on<Name extends keyof WorkerEvents>(
+    name: Name,
+    listener: (event: WorkerEvents[Name]) => unknown,
+  ): () => void;
+}
+
+/** Makes a worker. Throws OPTIONS_INVALID, JOB_DEFINED_TWICE, LIMIT_EXCEEDED, CAPABILITY_MISSING. */
+export function createWorker<C extends Capabilities>(options: WorkerOptions<C>): Worker {
+  return new QueueWorker(workerSettings(options as unknown as WorkerOptions));
+}
+
+/** How long the last settlements of a stop may take while the store answers, and while it does not. */
+const FLUSH_MS = 5000;
+const FLUSH_AWAY_MS = 500;
+const NOTHING: StopReport = Object.freeze({ finished: 0, released: 0, abandoned: 0 });
+
+class QueueWorker implements Worker {
+  readonly #settings: WorkerSettings;
+  readonly #bus: EventBus<WorkerEvents>;
+  #state: WorkerState = 'new';
+  #engine: Engine | null = null;
+  #hold: BackendHold | null = null;
+  #log: AttemptLog | null = null;
+  #client: Client | null = null;
+  #opened: Promise<void> = Promise.resolve();
+  #openRetry: NodeJS.Timeout | null = null;
+  #openReason: string | null = null;
+  #watch: NodeJS.Timeout | null = null;
+  #stopping: Promise<StopReport> | null = null;
+  #removeSignals: () => void = () => undefined;
+
+  constructor(settings: WorkerSettings) {
+    this.#settings = settings;
+    this.#bus = new EventBus((name, error) =>
+      this.#log?.logger.error({ event: name, error: String(error) }, 'a listener threw'),
+    );
+  }
+
+  on<Name extends keyof WorkerEvents>(
+    name: Name,
+    listener: (event: WorkerEvents[Name]) => unknown,
+  ): () => void {
+    return this.#bus.on(name, listener);
+  }
+
+  async start(): Promise<void> {
+    if (this.#state !== 'new' && this.#state !== 'stopped') {
+      throw new SuretyError('OPTIONS_INVALID', `The worker is ${this.#state}.`, {
+        remedy: 'Start it once, or again after stop().',
+      });
+    }
+    this.#setState('starting');
+    const { backend, log, logger, onDead } = this.#settings;
+    this.#log = attemptLog(log, logger);
+    const reporter = new Reporter(this.#bus, this.#log, onDead);
+    this.#hold = holdBackend(backend, (notice) => this.#bus.emit('notice', notice));
+    this.#client = createClient({ backend });
+    const client = this.#client;
+    this.#engine = new Engine(this.#settings, this.#bus, reporter, {
+      logFor: (attempt) => this.#logFor(attempt),
+      enqueue: (job, input, options) => client.enqueue(job, input, options),
+    });
+    if (this.#settings.signals) this.#listenForSignals();
+    this.#opened = this.#open(this.#engine, this.#hold, reporter, new PauseAfterFailure());
+    await this.#opened;
+  }
+
+  stop(options: { readonly drain?: Duration; readonly grace?: Duration } = {}): Promise<StopReport> {
+    assertKnownOptions('stop', options, ['drain', 'grace']);
+    const drainMs = durationMs('drain', options.drain ?? 30_000, 0, 86_400_000);
+    const graceMs = durationMs('grace', options.grace ?? this.#settings.graceMs, 0, 86_400_000);
+    if (this.#stopping !== null) return this.#stopping;
+    if (this.#state === 'new' || this.#state === 'stopped') return Promise.resolve(NOTHING);
+    this.#stopping = this.#stop(drainMs, graceMs).finally(() => {
+      this.#stopping = null;
+    });
+    return this.#stopping;
+  }
+
+  health(): WorkerHealth {
+    const now = performance.now();
+    const engine = this.#engine;
+    const ago = (at: number | null | undefined): number | null =>
+      at === null || at === undefined ? null : Math.round(now - at);
+    const reason = this.#unhealthyReason(now);
+    return {
+      ok: reason === null,
+      state: this.#state,
+      lastClaimOkAgoMs: ago(engine?.lastClaimOkAt),
+      lastRenewOkAgoMs: ago(engine?.keeper.lastOkAt),
+      running: engine?.running ?? 0,
+      reason,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #unhealthyReason(now: number): string | null {
+    if (this.#state !== 'running') return this.#openReason ?? `the worker is ${this.#state}`;
+    const engine = this.#engine;
+    if (engine === null) return 'the worker has not started';
+    if (engine.keeper.isBlocked(now))
+      return 'leases cannot be renewed; nothing is claimed until a renewal succeeds';
+    const { troubles } = engine.reporter;
+    return troubles.length === 0 ? null : `failing: ${troubles.join(', ')}`;
+  }
+
+  async #open(
+    engine: Engine,
+    hold: BackendHold,
+    reporter: Reporter,
+    pause: PauseAfterFailure,
+  ): Promise<void> {
+    try {
+      await hold.ready(this.#settings.timeoutMs);
+    } catch (error) {
+      if (this.#state !== 'starting') return;
+      if (!isSuretyError(error) || error.retryable === 'no') return this.#refuse(error);
+      this.#openReason = error.message;
+      reporter.trouble('open', error);
+      this.#openRetry = setTimeout(() => {
+        this.#opened = this.#open(engine, hold, reporter, pause).catch((late: unknown) =>
+          reporter.trouble('open', late),
+        );
+      }, pause.failed());
+      return;
+    }
+    if (this.#state !== 'starting') return;
+    this.#openReason = null;
+    reporter.recovered('open');
+    this.#setState('running');
+    engine.begin();
+    this.#watchAge(engine);
+  }
+
+  async #refuse(error: unknown): Promise<void> {
+    await this.#letGo();
+    this.#openReason = error instanceof Error ? error.message : String(error);
+    throw error;
+  }
+
+  async #stop(drainMs: number, graceMs: number): Promise<StopReport> {
+    const wasRunning = this.#state === 'running';
+    this.#setState('stopping');
+    const engine = this.#engine;
+    let report = NOTHING;
+    if (engine !== null && wasRunning) report = await this.#drain(engine, drainMs, graceMs);
+    await this.#letGo();
+    return report;
+  }
+
+  async #drain(engine: Engine, drainMs: number, graceMs: number): Promise<StopReport> {
+    const before = { ...engine.confirmed };
+    engine.stopClaiming();
+    const drained = await until(() => engine.active === 0, drainMs);
+    if (!drained) {
+      engine.abortRunning();
+      await until(() => engine.active === 0, graceMs);
+      engine.releaseRunning();
+    }
+    await until(() => engine.unsettled === 0, engine.isFailing ? FLUSH_AWAY_MS : FLUSH_MS);
+    const abandoned = engine.end();
+    const { finished, released } = engine.confirmed;
+    return { finished: finished - before.finished, released: released - before.released, abandoned };
+  }
+
+  async #letGo(): Promise<void> {
+    this.#removeSignals();
+    if (this.#openRetry !== null) clearTimeout(this.#openRetry);
+    if (this.#watch !== null) clearInterval(this.#watch);
+    this.#openRetry = null;
+    this.#watch = null;
+    this.#engine?.end();
+    const graceMs = this.#settings.backend.capabilities.stopBoundMs;
+    await this.#client?.close();
+    const fault = await this.#hold?.release(graceMs);
+    if (fault instanceof Error)
+      this.#log?.logger.warn({ error: fault.message }, 'the backend did not close cleanly');
+    this.#log?.close();
+    this.#hold = null;
+    this.#client = null;
+    this.#setState('stopped');
+  }
+
+  #watchAge(engine: Engine): void {
+    const { alert, backend, queues, timeoutMs } = this.#settings;
+    if (alert === null) return;
+    const watch = new AgeWatch(backend, alert.limitMs, (change) => this.#bus.emit('age-alert', change));
+    let looking = false;
+    const look = async (): Promise<void> => {
+      if (looking) return;
+      looking = true;
+      try {
+        for (const queue of queues) await watch.look(queue, timeoutMs);
+        engine.reporter.recovered('counts');
+      } catch (error) {
+        engine.reporter.trouble('counts', error);
+      }
+      looking = false;
+    };
+    this.#watch = setInterval(() => void look(), alert.everyMs);
+    void look();
+  }
+
+  #logFor(attempt: Attempt): Logger {
+    const { id, type, queue, attempt: number } = attempt.lease;
+    const logger = this.#log?.logger;
+    if (logger === undefined) throw new SuretyError('BACKEND_CLOSED', 'The worker was stopped.');
+    return logger.child({ jobId: id, type, queue, attempt: number });
+  }
+
+  /** The first signal stops in order; a second one finds no listener and ends the process as it always would. */
+  #listenForSignals(): void {
+    const stop = (): void => {
+      this.#removeSignals();
+      this.stop().catch((error: unknown) => this.#log?.logger.error({ error: String(error) }, 'stop failed'));
+    };
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+    this.#removeSignals = () => {
+      process.off('SIGTERM', stop);
+      process.off('SIGINT', stop);
+    };
+  }
+
+  #setState(state: WorkerState): void {
+    this.#state = state;
+    this.#bus.emit('state', { state });
+  }
+}
+
+/** Waits until it holds, looking every few ms, at most `withinMs`. */
+async function until(holds: () => boolean, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  while (!holds()) {
+    if (performance.now() >= deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return true;
+}

@@ -1,0 +1,5 @@
+import { serveChild, sharedPostgres } from '../../src/index.ts';
+
+serveChild({
+  createDatabase: async () => (await sharedPostgres()).createDatabase(),
+});

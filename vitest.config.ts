@@ -1,0 +1,38 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { defaultServerConditions } from 'vite';
+import { defineConfig } from 'vitest/config';
+
+// Every package is run from its TypeScript source, as everywhere in this repository.
+const condition = 'surety-source';
+const packages = readdirSync(new URL('packages/', import.meta.url), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name)
+  .sort();
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    passWithNoTests: true,
+    projects: packages.map((name) => ({
+      root: `packages/${name}`,
+      resolve: { conditions: [condition, ...defaultServerConditions] },
+      ssr: {
+        resolve: { conditions: [condition, ...defaultServerConditions], externalConditions: [condition] },
+      },
+      test: {
+        name,
+        include: ['test/**/*.test.ts'],
+        environment: 'node',
+        // Starts nothing by itself; the first test that asks for a server gets one, and all share it.
+        globalSetup: [fileURLToPath(new URL('packages/testbed/src/vitest-global-setup.ts', import.meta.url))],
+        pool: 'forks',
+        // Child processes started with child_process.fork inherit the condition too.
+        execArgv: [`--conditions=${condition}`],
+        testTimeout: 60_000,
+        hookTimeout: 120_000,
+        retry: 0,
+      },
+    })),
+  },
+});
