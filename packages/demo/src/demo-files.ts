@@ -1,0 +1,21 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What a demo leaves behind, to be looked into until the next one starts. */
+export interface DemoFiles {
+  readonly folder: string;
+  readonly effects: string;
+  logOf(worker: string): string;
+}
+
+const FOLDER = 'surety-demo';
+/** Only what a demo makes: the folder may be somebody else's of the same name. */
+const OURS = /^(jobs|effects)\.db(-wal|-shm)?$|^worker-\d+\.log$/;
+
+/** Makes the folder in the working directory and removes what an earlier demo left in it. */
+export function freshDemoFiles(workingDirectory: string): DemoFiles {
+  const folder = join(workingDirectory, FOLDER);
+  mkdirSync(folder, { recursive: true });
+  for (const name of readdirSync(folder)) if (OURS.test(name)) rmSync(join(folder, name));
+  return { folder, effects: join(folder, 'effects.db'), logOf: (worker) => join(folder, `${worker}.log`) };
+}

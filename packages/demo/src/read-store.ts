@@ -1,0 +1,66 @@
+import type { Backend, QueueCounts } from '@surety/core';
+import type { DeadJob, Evidence } from './account.ts';
+import { type BackendName, demoBackend } from './backends.ts';
+import { QUEUE } from './jobs.ts';
+
+const TIMEOUT = { timeoutMs: 10_000 } as const;
+const PAGE = 50;
+
+/** What the store holds of the queue. A figure it does not have counts 0 here; nothing but the progress line depends on that. */
+export interface QueueLook {
+  readonly ready: number;
+  readonly scheduled: number;
+  readonly leased: number;
+  readonly dead: number;
+  readonly waiting: number;
+}
+
+/** A backend object of the demo's own, used by no client and no worker. */
+export interface Observer extends AsyncDisposable {
+  look(): Promise<QueueLook>;
+  evidence(): Promise<Pick<Evidence, 'counts' | 'dead'>>;
+}
+
+/** Opens a fresh backend object, to see what is in the store and not what somebody remembers. */
+export async function openObserver(name: BackendName, address: string): Promise<Observer> {
+  const backend = await demoBackend(name).connect(address);
+  await backend.open({ ...TIMEOUT, notify: () => undefined });
+  return {
+    look: async () => lookOf(await backend.counts(QUEUE, TIMEOUT)),
+    evidence: async () => {
+      const counts = await backend.counts(QUEUE, TIMEOUT);
+      return {
+        counts: {
+          waiting: lookOf(counts).waiting,
+          dead: counts.dead.kind === 'exact' ? counts.dead.value : null,
+        },
+        dead: await listDead(backend),
+      };
+    },
+    [Symbol.asyncDispose]: () => backend.close({ graceMs: 2000 }),
+  };
+}
+
+function lookOf({ ready, scheduled, leased, dead }: QueueCounts): QueueLook {
+  const figures = {
+    ready: ready.value ?? 0,
+    scheduled: scheduled.value ?? 0,
+    leased: leased.value ?? 0,
+    dead: dead.value ?? 0,
+  };
+  return { ...figures, waiting: figures.ready + figures.scheduled + figures.leased };
+}
+
+async function listDead(backend: Backend): Promise<readonly DeadJob[]> {
+  const dead: DeadJob[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = await backend.deadLetters.list({ queue: QUEUE, limit: PAGE, cursor, type: null }, TIMEOUT);
+    for (const { idempotencyKey: key, type, reason, lastError, attempt } of page.entries) {
+      const error = lastError === null ? 'no error was kept' : `${lastError.name}: ${lastError.message}`;
+      dead.push({ key, type, reason, error, attempts: attempt });
+    }
+    cursor = page.cursor;
+  } while (cursor !== null);
+  return dead;
+}

@@ -1,0 +1,19 @@
+import type { BackendName } from './backends.ts';
+
+/** What a worker process is told at its start. */
+export interface WorkerTask {
+  readonly name: string;
+  readonly backend: BackendName;
+  readonly address: string;
+  readonly dependencyUrl: string;
+  readonly effectsFile: string;
+}
+
+/** From the parent. Jobs never travel here: a worker gets them from the backend alone. */
+export type ToWorker = { readonly kind: 'start'; readonly task: WorkerTask } | { readonly kind: 'stop' };
+
+/** From the worker. */
+export type FromWorker =
+  | { readonly kind: 'started' }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'failed'; readonly reason: string };
