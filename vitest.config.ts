@@ -5,23 +5,25 @@ import { defineConfig } from 'vitest/config';
 
 // Every package is run from its TypeScript source, as everywhere in this repository.
 const condition = 'surety-source';
-const packages = readdirSync(new URL('packages/', import.meta.url), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map((entry) => entry.name)
-  .sort();
+const folders = ['packages', 'examples'].flatMap((parent) =>
+  readdirSync(new URL(`${parent}/`, import.meta.url), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => `${parent}/${entry.name}`)
+    .sort(),
+);
 
 export default defineConfig({
   test: {
     maxWorkers: 2,
     passWithNoTests: true,
-    projects: packages.map((name) => ({
-      root: `packages/${name}`,
+    projects: folders.map((folder) => ({
+      root: folder,
       resolve: { conditions: [condition, ...defaultServerConditions] },
       ssr: {
         resolve: { conditions: [condition, ...defaultServerConditions], externalConditions: [condition] },
       },
       test: {
-        name,
+        name: folder,
         include: ['test/**/*.test.ts'],
         environment: 'node',
         // Starts nothing by itself; the first test that asks for a server gets one, and all share it.

@@ -17,6 +17,11 @@ const bin = (name: string): string => join(root, 'node_modules/.bin', name);
 const checks: readonly Check[] = [
   { name: 'format', command: bin('biome'), args: ['ci', '--colors=off', '--log-level=warn', '.'] },
   { name: 'generated', command: process.execPath, args: ['scripts/embed-statements.ts', '--check'] },
+  {
+    name: 'generated-docs',
+    command: process.execPath,
+    args: ['--conditions=surety-source', 'scripts/generate-docs.ts', '--check'],
+  },
   { name: 'build', command: bin('tsc'), args: ['-b', 'packages'] },
   { name: 'test-types', command: bin('tsc'), args: ['-p', 'tsconfig.tests.json'] },
   { name: 'lint', command: bin('oxlint'), args: ['--type-aware', '--deny-warnings'] },

@@ -1,5 +1,5 @@
 /**
- * Runs the tests and ends with one line, `N passed, N failed`, from what vitest itself counted.
+ * Runs the static checks and the tests and ends with one line, `N passed, N failed`, from what vitest itself counted.
  * Arguments go to vitest: `npm test -- packages/core/test/backoff.test.ts -t 'cap'`.
  */
 import { spawnSync } from 'node:child_process';
@@ -18,7 +18,18 @@ interface VitestReport {
 
 const directory = mkdtempSync(join(tmpdir(), 'surety-test-'));
 const reportFile = join(directory, 'report.json');
-process.exitCode = run();
+process.exitCode = checked() ? run() : 1;
+
+/** The static checks come first, unless only some tests are asked for. */
+function checked(): boolean {
+  if (process.argv.length > 2) return true;
+  const check = join(import.meta.dirname, 'check.ts');
+  if (spawnSync(process.execPath, [check], { stdio: ['ignore', 'inherit', 'inherit'] }).status === 0)
+    return true;
+  rmSync(directory, { recursive: true, force: true });
+  console.log('The static checks failed; no test was run.\n0 passed, 1 failed');
+  return false;
+}
 
 function run(): number {
   try {

@@ -7,12 +7,8 @@ export { GUARANTEES, type Guarantee, PROMISES } from './guarantees/guarantees.ts
 export { TRANSITIONS } from './guarantees/transitions.ts';
 export type { LogChoice } from './logging/attempt-log.ts';
 export type { Duration } from './options/duration.ts';
-export {
-  type Client,
-  type ClientOptions,
-  createClient,
-  type EnqueueItem,
-} from './producer/client.ts';
+export { type Client, createClient, type EnqueueItem } from './producer/client.ts';
+export type { ClientOptions } from './producer/client-options.ts';
 export type {
   AnyEnqueueOptions,
   CapableEnqueueOptions,

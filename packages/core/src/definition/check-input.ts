@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { SuretyError } from '../errors/index.ts';
+import { messageOf } from '../errors/message-of.ts';
 
 /** The schema's output, at once where the schema is synchronous. Throws PAYLOAD_INVALID with the first issues and their paths. */
 export function checkInput<Output>(
@@ -24,7 +25,9 @@ function listed(issues: readonly StandardSchemaV1.Issue[]): string {
     const path = (issue.path ?? [])
       .map((part) => String(typeof part === 'object' ? part.key : part))
       .join('.');
-    return path === '' ? issue.message : `${path}: ${issue.message}`;
+    const message = messageOf(issue);
+    return path === '' ? message : `${path}: ${message}`;
   });
+  if (first.length === 0) return 'it does not say why';
   return issues.length > 3 ? `${first.join('; ')}; and ${issues.length - 3} more` : first.join('; ');
 }

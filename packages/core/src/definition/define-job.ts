@@ -3,6 +3,7 @@ import { JOB_TYPE, QUEUE_NAME } from '../contract/index.ts';
 import { SuretyError } from '../errors/index.ts';
 import { type Duration, durationMs, shown } from '../options/duration.ts';
 import { assertKnownOptions, wholeNumber } from '../options/known-options.ts';
+import { isPlainObject } from '../options/plain-object.ts';
 import type { RetryPolicy } from '../retry/backoff.ts';
 
 /** What a job is: its type, schema, queue and limits. Safe to import in a producer; the handler stands apart. */
@@ -28,8 +29,8 @@ export interface JobOptions<Input, Output> {
 }
 
 const DAY_MS = 86_400_000;
-/** 2^31 - 1: what fits a 32-bit counter on every store; a job with more attempts would be a loop, not a job. */
-const MOST_ATTEMPTS = 1_000_000;
+/** Fits the counters of every store; a job with more attempts would be a loop, not a job. */
+export const MOST_ATTEMPTS: number = 1_000_000;
 
 /** Defines a job. Throws OPTIONS_INVALID. Defaults: queue `default`, 8 attempts, base 2 s, cap 1 h, timeout 5 min. */
 export function defineJob<Input, Output = Input>(
@@ -60,6 +61,26 @@ export function assertQueueName(queue: unknown): asserts queue is string {
   if (typeof queue === 'string' && QUEUE_NAME.test(queue)) return;
   throw new SuretyError('OPTIONS_INVALID', `${shown(queue)} is not a queue name.`, {
     remedy: 'Use 1 to 40 of a-z, 0-9, - and _, beginning with a letter or digit.',
+  });
+}
+
+/** Throws OPTIONS_INVALID unless it is what {@link defineJob} made, in whichever copy of the package. */
+export function assertDefinition(
+  where: string,
+  value: unknown,
+): asserts value is JobDefinition<unknown, unknown> {
+  if (!isPlainObject(value)) throw noDefinition(where, value);
+  const given: Partial<JobDefinition<unknown, unknown>> = value;
+  assertJobType(given.type);
+  assertQueueName(given.queue);
+  assertSchema(given.input ?? undefined);
+  if (typeof given.retry !== 'object' || typeof given.timeoutMs !== 'number')
+    throw noDefinition(where, value);
+}
+
+function noDefinition(where: string, value: unknown): SuretyError {
+  return new SuretyError('OPTIONS_INVALID', `${where} takes the definition of a job, not ${shown(value)}.`, {
+    remedy: 'Give what defineJob returned.',
   });
 }
 

@@ -1,7 +1,6 @@
 import { SuretyError } from '../errors/index.ts';
-import { assertKnownOptions } from '../options/known-options.ts';
 import type { FencedContext, JobContext } from '../worker/context.ts';
-import type { JobDefinition } from './define-job.ts';
+import { assertDefinition, type JobDefinition } from './define-job.ts';
 
 /** A definition with the function that does it. `Fenced` is true for one that needs `ctx.fence`. */
 export interface Handler<Fenced extends boolean = boolean> {
@@ -35,7 +34,7 @@ function handlerOf<Fenced extends boolean>(
   run: unknown,
   fenced: Fenced,
 ): Handler<Fenced> {
-  assertKnownOptions('handle', definition, ['type', 'queue', 'input', 'retry', 'timeoutMs']);
+  assertDefinition('handle', definition);
   if (typeof run !== 'function')
     throw new SuretyError('OPTIONS_INVALID', 'handle takes a function as its second argument.');
   return Object.freeze({ definition, run, fenced } as Handler<Fenced>);

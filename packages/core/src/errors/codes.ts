@@ -223,6 +223,7 @@ export const ERROR_CODES = {
   },
 } as const;
 Object.freeze(ERROR_CODES satisfies Readonly<Record<string, CodeFacts>>);
+for (const facts of Object.values(ERROR_CODES)) Object.freeze(facts);
 
 /** A code of {@link ERROR_CODES}. */
 export type ErrorCode = keyof typeof ERROR_CODES;

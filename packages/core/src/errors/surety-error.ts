@@ -29,8 +29,9 @@ export class SuretyError extends Error implements ContractError {
   readonly jobId: string | null;
 
   constructor(code: ErrorCode, what: string, details: ErrorDetails = {}) {
-    const facts: CodeFacts = ERROR_CODES[code];
-    const remedy = details.remedy ?? facts.remedy;
+    // A newer copy of the package may hand on a code that this one does not know.
+    const facts: CodeFacts | undefined = ERROR_CODES[code];
+    const remedy = details.remedy ?? facts?.remedy ?? '';
     super(
       remedy === '' ? what : `${what} ${remedy}`,
       details.cause === undefined ? undefined : { cause: details.cause },
@@ -38,7 +39,7 @@ export class SuretyError extends Error implements ContractError {
     Object.defineProperty(this, BRAND, { value: true });
     this.code = code;
     this.remedy = remedy;
-    this.retryable = details.retryable ?? facts.retryable;
+    this.retryable = details.retryable ?? facts?.retryable ?? 'unknown';
     this.adapter = details.adapter ?? null;
     this.operation = details.operation ?? null;
     this.jobId = details.jobId ?? null;
@@ -51,7 +52,11 @@ export class SuretyError extends Error implements ContractError {
   }
 }
 
-/** Whether a value is an error of Surety, also one of another copy of the package. */
+/** Whether a value is an error of Surety, also one of another copy of the package. Never throws, whatever was thrown. */
 export function isSuretyError(value: unknown): value is SuretyError {
-  return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[BRAND] === true;
+  try {
+    return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[BRAND] === true;
+  } catch {
+    return false;
+  }
 }

@@ -15,3 +15,4 @@ export const TRANSITIONS = [
   { verb: 'discard', from: 'dead', to: 'gone' },
 ] as const;
 Object.freeze(TRANSITIONS);
+for (const transition of TRANSITIONS) Object.freeze(transition);

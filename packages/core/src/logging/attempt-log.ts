@@ -4,8 +4,11 @@ import type { AttemptEvent, AttemptOutcome } from '../events/worker-events.ts';
 /** `all`: one line per attempt. `failures`: only attempts that were retried, buried or lost. `none`: not even warnings. */
 export type LogChoice = 'all' | 'failures' | 'none';
 
-/** Bytes gathered before a write: a line a write costs more than a short job itself. */
-const BUFFER_BYTES = 16 * 1024;
+/**
+ * Bytes gathered before a write: a line a write costs more than a short job itself. The destination refuses to gather as much
+ * as it writes at once (16 KiB).
+ */
+const BUFFER_BYTES = 15 * 1024;
 /** A line is on its way after this time at the latest. */
 const FLUSH_EVERY_MS = 1000;
 
@@ -23,7 +26,10 @@ const LEVELS: Readonly<Record<AttemptOutcome, 'info' | 'warn' | 'error'>> = Obje
 /** Writes the log of a worker. */
 export interface AttemptLog {
   readonly logger: Logger;
+  /** Never throws, whatever the application's own logger does. */
   readonly attempt: (event: AttemptEvent) => void;
+  /** Lets `write` use the logger; what that throws harms nobody. */
+  readonly say: (write: (logger: Logger) => void) => void;
   /** Writes what is buffered and lets go of timers and hooks. */
   readonly close: () => void;
 }
@@ -33,10 +39,8 @@ export interface AttemptLog {
  * loses the last second of lines, never a job. With a logger of the application's own, its destination decides.
  */
 export function attemptLog(choice: LogChoice, own: Logger | null): AttemptLog {
-  if (own !== null)
-    return { logger: own, attempt: (event) => writeLine(own, choice, event), close: () => undefined };
-  if (choice === 'none')
-    return { logger: pino({ level: 'silent' }), attempt: () => undefined, close: () => undefined };
+  if (own !== null) return logOf(own, choice, () => undefined);
+  if (choice === 'none') return logOf(pino({ level: 'silent' }), choice, () => undefined);
   const destination = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES });
   // A closed pipe (`| head`) must not end the process.
   destination.on('error', () => undefined);
@@ -51,15 +55,22 @@ export function attemptLog(choice: LogChoice, own: Logger | null): AttemptLog {
   const timer = setInterval(() => destination.flush(), FLUSH_EVERY_MS);
   timer.unref();
   process.on('exit', flush);
-  return {
-    logger,
-    attempt: (event) => writeLine(logger, choice, event),
-    close() {
-      clearInterval(timer);
-      flush();
-      process.off('exit', flush);
-    },
+  return logOf(logger, choice, () => {
+    clearInterval(timer);
+    flush();
+    process.off('exit', flush);
+  });
+}
+
+function logOf(logger: Logger, choice: LogChoice, close: () => void): AttemptLog {
+  const say: AttemptLog['say'] = (write) => {
+    try {
+      write(logger);
+    } catch {
+      // A log that cannot be written must not cost a job.
+    }
   };
+  return { logger, say, attempt: (event) => say(() => writeLine(logger, choice, event)), close };
 }
 
 function writeLine(logger: Logger, choice: LogChoice, event: AttemptEvent): void {
@@ -78,6 +89,6 @@ function writeLine(logger: Logger, choice: LogChoice, event: AttemptEvent): void
     line['errorClass'] = event.errorClass;
     line['code'] = event.code;
     line['error'] = event.message;
-  }
+  } else if (event.message !== null) line['reason'] = event.message;
   logger[level](line, 'attempt');
 }

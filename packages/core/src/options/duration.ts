@@ -17,7 +17,8 @@ export function durationMs(option: string, value: unknown, min: number, max: num
   if (ms < min || ms > max) {
     throw new SuretyError('OPTIONS_INVALID', `${option} is ${shown(value)}, outside ${min} to ${max} ms.`);
   }
-  return Math.ceil(ms);
+  // Adding 0 makes one zero of the two: -0 would be written as such by some stores.
+  return Math.ceil(ms) + 0;
 }
 
 function parse(value: unknown): number | null {

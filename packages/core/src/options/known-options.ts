@@ -1,9 +1,14 @@
 import { SuretyError } from '../errors/index.ts';
 import { shown } from './duration.ts';
+import { isPlainObject } from './plain-object.ts';
 
 /** Refuses what is no plain object and what has an unknown key: a misspelt option must not be ignored in silence. */
-export function assertKnownOptions(where: string, value: unknown, known: readonly string[]): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+export function assertKnownOptions(
+  where: string,
+  value: unknown,
+  known: readonly string[],
+): asserts value is object {
+  if (!isPlainObject(value)) {
     throw new SuretyError('OPTIONS_INVALID', `${where} takes an object of options, not ${shown(value)}.`);
   }
   for (const key of Object.keys(value)) {
@@ -23,5 +28,5 @@ export function wholeNumber(option: string, value: unknown, min: number, max: nu
       `${option} must be a whole number from ${min} to ${max}, not ${shown(value)}.`,
     );
   }
-  return value;
+  return value + 0;
 }

@@ -1,6 +1,7 @@
-import { type Capabilities, ENVELOPE_BYTES, type NewJob } from '../contract/index.ts';
+import type { Capabilities, NewJob } from '../contract/index.ts';
+import { jobBytes } from './job-size.ts';
 
-/** Splits by count and by bytes, as the backend can take them; a UTF-16 unit is reckoned as three bytes, its most. */
+/** Splits by count and by bytes, as the backend can take them. A job that is larger than a whole batch goes alone. */
 export function* batchesOf<Item extends { readonly job: NewJob }>(
   items: readonly Item[],
   { batch }: Capabilities,
@@ -8,7 +9,7 @@ export function* batchesOf<Item extends { readonly job: NewJob }>(
   let current: Item[] = [];
   let bytes = 0;
   for (const item of items) {
-    const size = item.job.payload.length * 3 + ENVELOPE_BYTES;
+    const size = jobBytes(item.job);
     if (current.length === batch.maxItems || (current.length > 0 && bytes + size > batch.maxBytes)) {
       yield current;
       current = [];

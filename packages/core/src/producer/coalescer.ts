@@ -1,11 +1,24 @@
 import type { Backend, EnqueueOutcome, NewJob } from '../contract/index.ts';
-import { isSuretyError, SuretyError } from '../errors/index.ts';
+import { SuretyError } from '../errors/index.ts';
+import type { BackendHold } from '../startup/backend-session.ts';
+import { SLACK_MS } from '../startup/in-time.ts';
+import { EarliestTimer } from './earliest-timer.ts';
+import { asSuretyError } from './enqueue-result.ts';
+import { enqueueGuarded } from './guarded-enqueue.ts';
+import { jobBytes } from './job-size.ts';
 
 interface Waiting {
   readonly job: NewJob;
   readonly bytes: number;
   readonly deadlineAt: number;
   readonly resolve: (outcome: EnqueueOutcome) => void;
+  ended: boolean;
+}
+
+/** A batch on its way. Not `sent` while the backend is being opened for it: then nothing can be stored. */
+interface Call {
+  items: readonly Waiting[];
+  sent: boolean;
 }
 
 /** How much may wait in this process; past it an enqueue is refused at once, so that an outage cannot fill the memory. */
@@ -14,61 +27,58 @@ export interface CoalescerLimits {
   readonly maxBytes: number;
 }
 
+/** A second call at the same time only for this many: otherwise a stream of singles would go out one by one. */
+const WORTH_A_SECOND_CALL = 32;
+
 /**
  * Turns concurrent single enqueues into batches. A call goes out at the end of the current microtask round when none is
  * under way; what comes meanwhile waits for its return and goes as one batch. So a lone enqueue pays no delay, and many share
- * one round trip (and one fsync). Every caller gets the answer of its own item.
+ * one round trip (and one fsync). Every caller gets the answer of its own item, within its own time limit. Opening the backend
+ * is a part of a call, so that what waits for a store that is away is bounded too.
  */
 export class Coalescer {
   readonly #backend: Backend;
+  readonly #hold: BackendHold;
   readonly #limits: CoalescerLimits;
+  readonly #timer = new EarliestTimer(() => this.#expire());
+  readonly #calls = new Set<Call>();
   #waiting: Waiting[] = [];
   #pendingItems = 0;
   #pendingBytes = 0;
   #scheduled = false;
-  #inFlight = 0;
-  #idle: (() => void)[] = [];
   /** Two calls hide the round trip of one behind the other's work; more only make smaller batches. */
   static readonly CALLS = 2;
 
-  constructor(backend: Backend, limits: CoalescerLimits) {
+  constructor(backend: Backend, hold: BackendHold, limits: CoalescerLimits) {
     this.#backend = backend;
+    this.#hold = hold;
     this.#limits = limits;
   }
 
-  /** Resolves with the outcome of this job; never rejects. */
-  add(job: NewJob, timeoutMs: number): Promise<EnqueueOutcome> {
-    const bytes = job.payload.length * 2 + 300;
+  /** Resolves with the outcome of this job soon after `deadlineAt` (`performance.now()`) at the latest; never rejects. */
+  add(job: NewJob, deadlineAt: number): Promise<EnqueueOutcome> {
+    const bytes = jobBytes(job);
     if (this.#pendingItems >= this.#limits.maxItems || this.#pendingBytes + bytes > this.#limits.maxBytes) {
-      const error = new SuretyError(
-        'CLIENT_OVERLOADED',
-        `${this.#pendingItems} enqueues wait in this process.`,
-        { jobId: job.id },
-      );
-      return Promise.resolve({ status: 'rejected', id: job.id, error });
+      const what = `${this.#pendingItems} enqueues wait in this process.`;
+      return Promise.resolve(rejected(job, new SuretyError('CLIENT_OVERLOADED', what, { jobId: job.id })));
     }
     this.#pendingItems += 1;
     this.#pendingBytes += bytes;
     return new Promise((resolve) => {
-      this.#waiting.push({ job, bytes, deadlineAt: performance.now() + timeoutMs, resolve });
+      this.#waiting.push({ job, bytes, deadlineAt, resolve, ended: false });
+      this.#timer.watch(deadlineAt);
       this.#schedule();
     });
   }
 
-  /** Resolves once nothing waits or is under way. */
-  drained(): Promise<void> {
-    if (this.#pendingItems === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#idle.push(resolve));
-  }
-
   #schedule(): void {
-    if (this.#scheduled || this.#inFlight >= Coalescer.CALLS || this.#waiting.length === 0) return;
-    // The second call only for a batch worth while: otherwise a stream of singles would go out one by one.
-    if (this.#inFlight > 0 && this.#waiting.length < 32) return;
+    if (this.#scheduled || this.#calls.size >= Coalescer.CALLS || this.#waiting.length === 0) return;
+    const enough = Math.min(WORTH_A_SECOND_CALL, this.#backend.capabilities.batch.maxItems);
+    if (this.#calls.size > 0 && this.#waiting.length < enough) return;
     this.#scheduled = true;
     queueMicrotask(() => {
       this.#scheduled = false;
-      void this.#send(this.#take());
+      void this.#send({ items: this.#take(), sent: false });
     });
   }
 
@@ -84,65 +94,92 @@ export class Coalescer {
     return this.#waiting.splice(0, count);
   }
 
-  async #send(batch: readonly Waiting[]): Promise<void> {
-    if (batch.length === 0) return;
-    this.#inFlight += 1;
-    const now = performance.now();
-    const live = batch.filter((item) => item.deadlineAt > now);
-    for (const item of batch) if (item.deadlineAt <= now) this.#end(item, tooLate(item.job));
-    if (live.length > 0) await this.#call(live, Math.min(...live.map((item) => item.deadlineAt)) - now);
-    this.#inFlight -= 1;
+  async #send(call: Call): Promise<void> {
+    if (call.items.length === 0) return;
+    this.#calls.add(call);
     this.#schedule();
-    if (this.#pendingItems === 0) for (const wake of this.#idle.splice(0)) wake();
+    const refusal = this.#hold.isOpen() ? null : await this.#open(call.items);
+    if (refusal === null) await this.#dispatch(call);
+    else for (const item of call.items) this.#end(item, rejected(item.job, refusal));
+    this.#calls.delete(call);
+    this.#schedule();
   }
 
-  async #call(live: readonly Waiting[], timeoutMs: number): Promise<void> {
-    const jobs = live.map((item) => item.job);
-    const outcomes = await enqueueGuarded(this.#backend, jobs, Math.max(1, timeoutMs));
-    live.forEach((item, index) => this.#end(item, outcomes[index] ?? missing(item.job)));
+  async #open(items: readonly Waiting[]): Promise<SuretyError | null> {
+    try {
+      await this.#hold.ready(Math.max(1, lastDeadline(items) - performance.now()));
+      return null;
+    } catch (error) {
+      return asSuretyError(error);
+    }
+  }
+
+  /** The call may take as long as its most patient item; the others leave when their own time is over. */
+  async #dispatch(call: Call): Promise<void> {
+    const now = performance.now();
+    for (const item of call.items) if (item.deadlineAt <= now) this.#end(item, notSent(item.job));
+    const items = call.items.filter((item) => !item.ended);
+    if (items.length === 0) return;
+    call.items = items;
+    call.sent = true;
+    const outcomes = await enqueueGuarded(
+      (jobs, options) => this.#backend.enqueue(jobs, options),
+      items.map((item) => item.job),
+      lastDeadline(items) - now,
+    );
+    for (const [index, outcome] of outcomes.entries()) {
+      const item = items[index];
+      if (item !== undefined) this.#end(item, outcome);
+    }
+  }
+
+  /** Ends whose time is over; the answer is when the next one's will be. What is under way gets the slack of its adapter. */
+  #expire(): number {
+    const now = performance.now();
+    const late = this.#waiting.filter((item) => item.deadlineAt <= now);
+    if (late.length > 0) this.#waiting = this.#waiting.filter((item) => item.deadlineAt > now);
+    for (const item of late) this.#end(item, notSent(item.job));
+    let next = firstDeadline(this.#waiting);
+    for (const { items, sent } of this.#calls) {
+      for (const item of items) {
+        if (item.ended) continue;
+        const endAt = item.deadlineAt + SLACK_MS;
+        if (endAt > now) next = Math.min(next, endAt);
+        else this.#end(item, sent ? unanswered(item.job) : notSent(item.job));
+      }
+    }
+    return next;
   }
 
   #end(item: Waiting, outcome: EnqueueOutcome): void {
+    if (item.ended) return;
+    item.ended = true;
     this.#pendingItems -= 1;
     this.#pendingBytes -= item.bytes;
+    if (this.#pendingItems === 0) this.#timer.clear();
     item.resolve(outcome);
   }
 }
 
-/** A backend call whose failure becomes an outcome per item: what may be stored is unknown, never rejected. */
-export async function enqueueGuarded(
-  backend: Backend,
-  jobs: readonly NewJob[],
-  timeoutMs: number,
-): Promise<readonly EnqueueOutcome[]> {
-  try {
-    return await backend.enqueue(jobs, { timeoutMs });
-  } catch (error) {
-    const known = isSuretyError(error) && error.retryable !== 'unknown';
-    return jobs.map(({ id }) =>
-      known
-        ? { status: 'rejected', id, error }
-        : {
-            status: 'unknown',
-            id,
-            error: new SuretyError('OUTCOME_UNKNOWN', 'The store broke off.', { jobId: id, cause: error }),
-          },
-    );
-  }
+function lastDeadline(items: readonly Waiting[]): number {
+  return items.reduce((last, item) => Math.max(last, item.deadlineAt), 0);
 }
 
-function tooLate(job: NewJob): EnqueueOutcome {
-  const error = new SuretyError(
-    'BACKEND_TIMEOUT',
-    'The enqueue waited behind others until its time was over; it was not sent.',
-    { jobId: job.id },
-  );
+function firstDeadline(items: readonly Waiting[]): number {
+  return items.reduce((first, item) => Math.min(first, item.deadlineAt), Number.POSITIVE_INFINITY);
+}
+
+function rejected(job: NewJob, error: SuretyError): EnqueueOutcome {
   return { status: 'rejected', id: job.id, error };
 }
 
-function missing(job: NewJob): EnqueueOutcome {
-  const error = new SuretyError('ADAPTER_BROKE_CONTRACT', 'The adapter gave no outcome for this job.', {
-    jobId: job.id,
-  });
+function notSent(job: NewJob): EnqueueOutcome {
+  const what = 'The enqueue waited until its time was over; it was not sent.';
+  return rejected(job, new SuretyError('BACKEND_TIMEOUT', what, { jobId: job.id }));
+}
+
+function unanswered(job: NewJob): EnqueueOutcome {
+  const what = 'The store did not answer within the time of this enqueue.';
+  const error = new SuretyError('OUTCOME_UNKNOWN', what, { jobId: job.id });
   return { status: 'unknown', id: job.id, error };
 }

@@ -1,5 +1,6 @@
 import type { EnqueueOutcome } from '../contract/index.ts';
-import { isSuretyError, SuretyError } from '../errors/index.ts';
+import { ERROR_CODES, isSuretyError, type Retryable, SuretyError } from '../errors/index.ts';
+import { messageOf } from '../errors/message-of.ts';
 
 /** A stored job. `duplicate`: nothing was stored, `id` is the job that stands for it. */
 export interface EnqueueResult {
@@ -7,7 +8,7 @@ export interface EnqueueResult {
   readonly id: string;
 }
 
-/** Per item of `enqueueMany`, in order. */
+/** Per item of `enqueueMany`, in order. `id` is null only for what was refused before it had one. */
 export type EnqueueManyResult =
   | EnqueueResult
   | { readonly status: 'rejected' | 'unknown'; readonly id: string | null; readonly error: SuretyError };
@@ -16,47 +17,47 @@ export type EnqueueManyResult =
 export function resultOf(outcome: EnqueueOutcome): EnqueueResult {
   if (outcome.status === 'accepted') return { status: 'accepted', id: outcome.id };
   if (outcome.status === 'duplicate') return { status: 'duplicate', id: outcome.of };
-  throw withJobId(outcome.error, outcome.id, outcome.status);
+  throw errorOf(outcome);
 }
 
 /** The same as a value. */
-export function manyResultOf(outcome: EnqueueOutcome | undefined): EnqueueManyResult {
-  if (outcome === undefined) {
-    return {
-      status: 'unknown',
-      id: null,
-      error: new SuretyError('ADAPTER_BROKE_CONTRACT', 'The adapter gave no outcome.'),
-    };
-  }
-  if (outcome.status === 'accepted') return { status: 'accepted', id: outcome.id };
-  if (outcome.status === 'duplicate') return { status: 'duplicate', id: outcome.of };
-  return {
-    status: outcome.status,
-    id: outcome.id,
-    error: withJobId(outcome.error, outcome.id, outcome.status),
-  };
+export function manyResultOf(outcome: EnqueueOutcome): EnqueueManyResult {
+  if (outcome.status === 'accepted' || outcome.status === 'duplicate') return resultOf(outcome);
+  return { status: outcome.status, id: outcome.id, error: errorOf(outcome) };
 }
 
-/** The error with the id of its job, which a repeat of an unknown enqueue needs. */
-function withJobId(error: unknown, jobId: string, status: 'rejected' | 'unknown'): SuretyError {
+/**
+ * With the id of its job, which a repeat needs. What is certainly not stored never says `retryable: unknown`; what may be
+ * stored always does, and has a code of the family `uncertain`.
+ */
+function errorOf({ status, id, error }: EnqueueOutcome & { status: 'rejected' | 'unknown' }): SuretyError {
   const known = asSuretyError(error);
-  if (known.jobId === jobId && (status === 'rejected' || known.retryable === 'unknown')) return known;
-  const { adapter, operation, retryable } = known;
   if (status === 'rejected') {
-    return new SuretyError(known.code, known.message, {
-      adapter,
-      operation,
-      retryable,
-      jobId,
-      cause: known.cause ?? known,
-      remedy: '',
-    });
+    return withJob(known, id, known.retryable === 'unknown' ? 'yes' : known.retryable);
   }
-  return new SuretyError('OUTCOME_UNKNOWN', 'The answer of the store was lost.', {
-    jobId,
-    adapter: known.adapter,
-    operation: known.operation,
+  if (ERROR_CODES[known.code]?.family === 'uncertain') return withJob(known, id, 'unknown');
+  const { adapter, operation } = known;
+  return new SuretyError('OUTCOME_UNKNOWN', `The answer of the store was lost (${known.code}).`, {
+    jobId: id,
+    adapter,
+    operation,
     cause: known,
+  });
+}
+
+function withJob(known: SuretyError, jobId: string, retryable: Retryable): SuretyError {
+  if (known.jobId === jobId && known.retryable === retryable) return known;
+  const { code, message, remedy, adapter, operation, cause } = known;
+  const what = message.endsWith(remedy)
+    ? message.slice(0, message.length - remedy.length).trimEnd()
+    : message;
+  return new SuretyError(code, what, {
+    adapter,
+    operation,
+    jobId,
+    retryable,
+    remedy: what === message ? '' : remedy,
+    cause: cause ?? known,
   });
 }
 
@@ -64,5 +65,5 @@ function withJobId(error: unknown, jobId: string, status: 'rejected' | 'unknown'
 export function asSuretyError(error: unknown): SuretyError {
   return isSuretyError(error)
     ? error
-    : new SuretyError('INTERNAL', error instanceof Error ? error.message : String(error), { cause: error });
+    : new SuretyError('INTERNAL', `An error without a code: ${messageOf(error)}.`, { cause: error });
 }

@@ -1,24 +1,20 @@
+import { types } from 'node:util';
 import { v7 as uuidv7 } from 'uuid';
-import {
-  type Capabilities,
-  DEFAULT_PRIORITY,
-  ENVELOPE_BYTES,
-  JOB_ID,
-  MAX_DELAY_MS,
-  type NewJob,
-} from '../contract/index.ts';
-import { assertQueueName, type JobDefinition } from '../definition/define-job.ts';
+import { type Capabilities, DEFAULT_PRIORITY, JOB_ID, MAX_DELAY_MS, type NewJob } from '../contract/index.ts';
+import { assertQueueName, type JobDefinition, MOST_ATTEMPTS } from '../definition/define-job.ts';
 import { SuretyError } from '../errors/index.ts';
 import { durationMs, shown } from '../options/duration.ts';
 import { assertKnownOptions, wholeNumber } from '../options/known-options.ts';
+import { isPlainObject } from '../options/plain-object.ts';
 import { type AnyEnqueueOptions, ENQUEUE_OPTIONS } from './enqueue-options.ts';
+import { jobBytes } from './job-size.ts';
 import { payloadText } from './payload-text.ts';
 
 /** What the client knows beside the job itself. */
 export interface JobContextOfClient {
   readonly capabilities: Capabilities;
   readonly maxPayloadBytes: number;
-  readonly maxDepth: Readonly<Record<string, number>>;
+  readonly maxDepth: ReadonlyMap<string, number>;
 }
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
@@ -33,31 +29,40 @@ export function newJob(
   options: AnyEnqueueOptions | undefined,
   client: JobContextOfClient,
 ): NewJob {
-  const given = options ?? NO_OPTIONS;
+  const given = options === undefined ? NO_OPTIONS : options;
   if (given !== NO_OPTIONS) assertKnownOptions('enqueue', given, ENQUEUE_OPTIONS);
+  const { capabilities } = client;
   const id = given.id === undefined ? uuidv7() : checkedId(given.id);
-  const queue = given.queue ?? definition.queue;
+  const queue = given.queue === undefined ? definition.queue : given.queue;
   if (queue !== definition.queue) assertQueueName(queue);
-  const payload = payloadText(input);
-  const headers = given.headers === undefined ? NO_HEADERS : checkedHeaders(given.headers);
-  const dedupe = dedupeOf(given, client.capabilities);
-  assertSize(definition.type, payload, headers, dedupe?.key ?? '', client.maxPayloadBytes);
-  return {
+  assertTransaction(given.tx, capabilities);
+  const job: NewJob = {
     id,
     queue,
     type: definition.type,
-    payload,
-    headers,
+    payload: payloadText(input),
+    headers: given.headers === undefined ? NO_HEADERS : checkedHeaders(given.headers),
     idempotencyKey:
       given.idempotencyKey === undefined ? id : checkedKey('idempotencyKey', given.idempotencyKey),
-    delayMs: delayOf(given, client.capabilities),
-    expiresInMs: given.expiresAt === undefined ? null : msUntil('expiresAt', given.expiresAt),
-    priority: priorityOf(given.priority, client.capabilities),
-    dedupe,
+    delayMs: delayOf(given, capabilities),
+    expiresInMs: given.expiresAt === undefined ? null : Math.max(0, msUntil('expiresAt', given.expiresAt)),
+    priority: priorityOf(given.priority, capabilities),
+    dedupe: dedupeOf(given, capabilities),
     maxAttempts:
-      given.maxAttempts === undefined ? null : wholeNumber('maxAttempts', given.maxAttempts, 1, 1_000_000),
-    maxDepth: client.maxDepth[queue] ?? null,
+      given.maxAttempts === undefined
+        ? null
+        : wholeNumber('maxAttempts', given.maxAttempts, 1, MOST_ATTEMPTS),
+    maxDepth: client.maxDepth.get(queue) ?? null,
   };
+  assertSize(job, client.maxPayloadBytes);
+  return job;
+}
+
+/** A transaction that is not there must not turn into an enqueue outside of one. */
+function assertTransaction(tx: unknown, capabilities: Capabilities): void {
+  if (tx === undefined) return;
+  if (!capabilities.transactional) throw lacking('tx');
+  if (tx === null) throw new SuretyError('OPTIONS_INVALID', 'tx is null.');
 }
 
 function checkedId(id: unknown): string {
@@ -77,9 +82,11 @@ function checkedKey(option: string, key: unknown): string {
 }
 
 function checkedHeaders(headers: unknown): Readonly<Record<string, string>> {
-  assertKnownOptions('headers', headers, Object.keys(headers ?? {}));
+  if (!isPlainObject(headers)) {
+    throw new SuretyError('OPTIONS_INVALID', `headers must be a plain object, not ${shown(headers)}.`);
+  }
   let bytes = 0;
-  for (const [name, value] of Object.entries(headers as Record<string, unknown>)) {
+  for (const [name, value] of Object.entries<unknown>(headers as Record<string, unknown>)) {
     if (typeof value !== 'string' || !value.isWellFormed() || !name.isWellFormed()) {
       throw new SuretyError('OPTIONS_INVALID', `The header ${shown(name)} is not well-formed text.`);
     }
@@ -93,21 +100,12 @@ function checkedHeaders(headers: unknown): Readonly<Record<string, string>> {
   return { ...(headers as Record<string, string>) };
 }
 
-function assertSize(
-  type: string,
-  payload: string,
-  headers: Readonly<Record<string, string>>,
-  key: string,
-  limit: number,
-): void {
-  // A UTF-16 unit is at most three bytes: most jobs need no count.
-  if (payload.length * 3 + ENVELOPE_BYTES < limit && headers === NO_HEADERS) return;
-  const headerBytes = headers === NO_HEADERS ? 0 : Buffer.byteLength(JSON.stringify(headers));
-  const bytes = Buffer.byteLength(payload) + headerBytes + Buffer.byteLength(key) + ENVELOPE_BYTES;
+function assertSize(job: NewJob, limit: number): void {
+  const bytes = jobBytes(job);
   if (bytes <= limit) return;
   throw new SuretyError(
     'PAYLOAD_TOO_LARGE',
-    `A job ${type} takes ${bytes} bytes with its envelope; ${limit} are allowed.`,
+    `A job ${job.type} takes ${bytes} bytes with its envelope; ${limit} are allowed.`,
   );
 }
 
@@ -124,16 +122,21 @@ function delayOf(options: AnyEnqueueOptions, capabilities: Capabilities): number
 }
 
 function msUntil(option: string, at: unknown): number {
-  if (!(at instanceof Date) || Number.isNaN(at.getTime())) {
+  if (!types.isDate(at) || Number.isNaN(at.getTime())) {
     throw new SuretyError('OPTIONS_INVALID', `${option} is not a valid date.`);
   }
   return at.getTime() - Date.now();
 }
 
 function priorityOf(priority: unknown, capabilities: Capabilities): number {
-  if (priority === undefined) return capabilities.priority === 'none' ? 0 : DEFAULT_PRIORITY;
-  if (capabilities.priority === 'none') throw lacking('priority');
-  return wholeNumber('priority', priority, 0, capabilities.priority.levels - 1);
+  if (capabilities.priority === 'none') {
+    if (priority === undefined) return 0;
+    throw lacking('priority');
+  }
+  const last = capabilities.priority.levels - 1;
+  return priority === undefined
+    ? Math.min(DEFAULT_PRIORITY, last)
+    : wholeNumber('priority', priority, 0, last);
 }
 
 function dedupeOf(options: AnyEnqueueOptions, capabilities: Capabilities): NewJob['dedupe'] {
@@ -142,7 +145,12 @@ function dedupeOf(options: AnyEnqueueOptions, capabilities: Capabilities): NewJo
   const key = checkedKey('dedupeKey', options.dedupeKey);
   return {
     key,
-    windowMs: durationMs('dedupeWindow', options.dedupeWindow ?? DAY_MS, 1, capabilities.dedupe.maxWindowMs),
+    windowMs: durationMs(
+      'dedupeWindow',
+      options.dedupeWindow === undefined ? DAY_MS : options.dedupeWindow,
+      1,
+      capabilities.dedupe.maxWindowMs,
+    ),
   };
 }
 

@@ -1,11 +1,17 @@
 import type { Backend, Notice } from '../contract/index.ts';
 import { isSuretyError, SuretyError } from '../errors/index.ts';
+import { inTime, LATE, SLACK_MS } from './in-time.ts';
 
-/** Who uses a backend in this process. Opened with the first user, closed after the last. */
+/** Who uses a backend in this process. Opened with the first user, closed after the last, opened anew for the next. */
 interface Session {
   users: number;
+  /** The attempt under way. */
   opening: Promise<void> | null;
+  /** The close under way; an opening waits for it. */
+  closing: Promise<unknown> | null;
   isOpen: boolean;
+  /** Counts the closes: an attempt that outlives its close has no say any more. */
+  closes: number;
   readonly listeners: Set<(notice: Notice) => void>;
 }
 
@@ -14,90 +20,120 @@ const sessions = new WeakMap<Backend, Session>();
 
 /** One user's hold on a shared backend. */
 export interface BackendHold {
-  /** Opens the backend unless it is open. Concurrent calls share one attempt; after a failure the next call tries anew. */
+  /**
+   * Opens the backend unless it is open. Concurrent calls share one attempt; after a failure the next call tries anew. Ends within
+   * `timeoutMs` and a little, also when the adapter hangs. Rejects with a SuretyError.
+   */
   ready(timeoutMs: number): Promise<void>;
   readonly isOpen: () => boolean;
-  /** Lets go; the last one closes the backend. Never rejects: the error of a close is returned. */
+  /** Lets go; the last one closes the backend, within `graceMs` and a little. Never rejects: the error of a close is returned. */
   release(graceMs: number): Promise<Error | null>;
 }
 
 /** Registers a user of the backend. */
 export function holdBackend(backend: Backend, notify: (notice: Notice) => void): BackendHold {
-  const session = sessions.get(backend) ?? { users: 0, opening: null, isOpen: false, listeners: new Set() };
-  sessions.set(backend, session);
+  const session = sessionOf(backend);
   session.users += 1;
   session.listeners.add(notify);
   let held = true;
   return {
-    isOpen: () => session.isOpen,
-    ready: (timeoutMs) => (session.isOpen ? Promise.resolve() : open(backend, session, timeoutMs)),
+    isOpen: () => held && session.isOpen,
+    async ready(timeoutMs) {
+      if (!held)
+        throw new SuretyError('BACKEND_CLOSED', 'The backend was let go.', { adapter: backend.name });
+      if (!session.isOpen) await open(backend, session, timeoutMs);
+    },
     async release(graceMs) {
       if (!held) return null;
       held = false;
       session.users -= 1;
       session.listeners.delete(notify);
-      if (session.users > 0) return null;
-      sessions.delete(backend);
-      return closeQuietly(backend, session, graceMs);
+      return session.users > 0 ? null : closeLast(backend, session, graceMs);
     },
   };
 }
 
-function open(backend: Backend, session: Session, timeoutMs: number): Promise<void> {
-  session.opening ??= backend
-    .open({ timeoutMs, notify: (notice) => session.listeners.forEach((listener) => listener(notice)) })
-    .then(
-      () => {
-        session.isOpen = true;
-        session.opening = null;
-      },
-      (error: unknown) => {
-        session.opening = null;
-        throw isSuretyError(error)
-          ? error
-          : new SuretyError('INTERNAL', 'The backend failed to open.', {
-              cause: error,
-              adapter: backend.name,
-            });
-      },
-    );
-  return withinTime(session.opening, timeoutMs, backend.name);
+function sessionOf(backend: Backend): Session {
+  let session = sessions.get(backend);
+  if (session === undefined) {
+    session = { users: 0, opening: null, closing: null, isOpen: false, closes: 0, listeners: new Set() };
+    sessions.set(backend, session);
+  }
+  return session;
 }
 
-/** The adapter keeps its own deadline; this one holds when it does not. */
-function withinTime(opening: Promise<void>, timeoutMs: number, adapter: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const late = (): void =>
-      reject(
-        new SuretyError('BACKEND_TIMEOUT', 'The store was not opened in time.', {
-          adapter,
-          operation: 'open',
-        }),
-      );
-    const timer = setTimeout(late, timeoutMs + 250);
-    opening.then(resolve, reject).finally(() => clearTimeout(timer));
+/** The attempt is shared; the patience is each caller's own. */
+async function open(backend: Backend, session: Session, timeoutMs: number): Promise<void> {
+  session.opening ??= attempt(backend, session, timeoutMs);
+  if ((await inTime(session.opening, timeoutMs + SLACK_MS)) === LATE) throw notOpened(backend);
+}
+
+function attempt(backend: Backend, session: Session, timeoutMs: number): Promise<void> {
+  const { closes } = session;
+  const opening = openInTime(backend, session, timeoutMs, closes).finally(() => {
+    if (session.opening === opening) session.opening = null;
+  });
+  return opening;
+}
+
+async function openInTime(
+  backend: Backend,
+  session: Session,
+  timeoutMs: number,
+  closes: number,
+): Promise<void> {
+  await session.closing;
+  const notify = (notice: Notice): void => session.listeners.forEach((listener) => listener(notice));
+  try {
+    // What opens after we gave it up is open all the same.
+    const opened = backend.open({ timeoutMs, notify }).then(() => {
+      if (session.closes === closes) session.isOpen = true;
+    });
+    if ((await inTime(opened, timeoutMs + SLACK_MS)) === LATE) throw notOpened(backend);
+  } catch (error) {
+    if (isSuretyError(error)) throw error;
+    throw new SuretyError('INTERNAL', 'The backend failed to open.', {
+      cause: error,
+      adapter: backend.name,
+      operation: 'open',
+      // Nothing was asked of it yet, so nothing can have been done.
+      retryable: 'yes',
+    });
+  }
+}
+
+function notOpened(backend: Backend): SuretyError {
+  return new SuretyError('BACKEND_TIMEOUT', 'The store was not opened in time.', {
+    adapter: backend.name,
+    operation: 'open',
   });
 }
 
-async function closeQuietly(backend: Backend, session: Session, graceMs: number): Promise<Error | null> {
-  let timer: NodeJS.Timeout | undefined;
+async function closeLast(backend: Backend, session: Session, graceMs: number): Promise<Error | null> {
+  const { opening } = session;
+  session.opening = null;
+  session.isOpen = false;
+  session.closes += 1;
+  const closing = closeInTime(backend, opening, graceMs);
+  session.closing = closing;
+  const fault = await closing;
+  if (session.closing === closing) session.closing = null;
+  return fault;
+}
+
+async function closeInTime(
+  backend: Backend,
+  opening: Promise<void> | null,
+  graceMs: number,
+): Promise<Error | null> {
+  const closed = (opening ?? Promise.resolve()).catch(() => undefined).then(() => backend.close({ graceMs }));
   try {
-    const closed = (session.opening ?? Promise.resolve())
-      .catch(() => undefined)
-      .then(() => backend.close({ graceMs }));
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), graceMs + 250);
+    if ((await inTime(closed, graceMs + SLACK_MS)) !== LATE) return null;
+    return new SuretyError('BACKEND_TIMEOUT', 'The backend did not close in time.', {
+      adapter: backend.name,
+      operation: 'close',
     });
-    const end = await Promise.race([closed, late]);
-    return end === 'late'
-      ? new SuretyError('BACKEND_TIMEOUT', 'The backend did not close in time.', {
-          adapter: backend.name,
-          operation: 'close',
-        })
-      : null;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,7 +1,7 @@
 import { type Backend, type Capabilities, CONTRACT_VERSION } from '../contract/index.ts';
 import { SuretyError } from '../errors/index.ts';
-import { type Duration, durationMs } from '../options/duration.ts';
-import { assertKnownOptions } from '../options/known-options.ts';
+import { type Duration, durationMs, shown } from '../options/duration.ts';
+import { assertKnownOptions, wholeNumber } from '../options/known-options.ts';
 
 /** What an application needs of its backend, whichever that is. A backend that lacks it does not start. */
 export interface Requirements {
@@ -22,30 +22,32 @@ export interface Requirements {
   readonly sessions?: 'one-host' | 'many-hosts';
 }
 
-const REQUIREMENTS = [
-  'moves',
-  'durability',
-  'attempts',
-  'fence',
-  'idempotentEnqueue',
-  'claimReplay',
-  'dedupeWindow',
-  'priority',
-  'maxDelay',
-  'maxDepth',
-  'counts',
-  'lookup',
-  'transactional',
-  'sessions',
-] as const;
+/** The values that can be required; null: a number or duration, checked where it is compared. */
+const REQUIREMENTS: Readonly<Record<keyof Requirements, readonly unknown[] | null>> = Object.freeze({
+  moves: ['atomic'],
+  durability: ['process-crash', 'fsync'],
+  attempts: ['exact'],
+  fence: ['monotonic'],
+  idempotentEnqueue: ['while-present'],
+  claimReplay: [true],
+  dedupeWindow: null,
+  priority: null,
+  maxDelay: null,
+  maxDepth: ['exact', 'approximate'],
+  counts: ['exact'],
+  lookup: [true],
+  transactional: [true],
+  sessions: ['one-host', 'many-hosts'],
+});
+const NAMES = Object.keys(REQUIREMENTS) as (keyof Requirements)[];
 
 /** Refuses a backend of another contract, or one that lacks what is required; the error lists all that is missing. */
 export function negotiate(backend: Backend, requires: Requirements): void {
   assertBackend(backend);
-  assertKnownOptions('requires', requires, REQUIREMENTS);
-  const missing = REQUIREMENTS.filter(
-    (name) => requires[name] !== undefined && !meets(backend.capabilities, requires, name),
-  );
+  assertKnownOptions('requires', requires, NAMES);
+  const asked = NAMES.filter((name) => requires[name] !== undefined);
+  for (const name of asked) assertRequirable(name, requires[name]);
+  const missing = asked.filter((name) => !meets(backend.capabilities, requires, name));
   if (missing.length === 0) return;
   const list = missing.map((name) => `${name} ${JSON.stringify(requires[name])}`).join(', ');
   throw new SuretyError(
@@ -56,6 +58,14 @@ export function negotiate(backend: Backend, requires: Requirements): void {
       operation: 'open',
     },
   );
+}
+
+/** A misspelt value must not pass for a requirement that is met. */
+function assertRequirable(name: keyof Requirements, value: unknown): void {
+  const allowed = REQUIREMENTS[name];
+  if (allowed === null || allowed.includes(value)) return;
+  const choice = allowed.map((one) => JSON.stringify(one)).join(' or ');
+  throw new SuretyError('OPTIONS_INVALID', `requires.${name} can be ${choice}, not ${shown(value)}.`);
 }
 
 function assertBackend(backend: unknown): asserts backend is Backend {
@@ -71,7 +81,7 @@ function assertBackend(backend: unknown): asserts backend is Backend {
   }
 }
 
-function meets(has: Capabilities, requires: Requirements, name: (typeof REQUIREMENTS)[number]): boolean {
+function meets(has: Capabilities, requires: Requirements, name: keyof Requirements): boolean {
   switch (name) {
     case 'durability':
       return durabilityRank(has.durability) >= durabilityRank(requires.durability ?? 'memory');
@@ -81,7 +91,10 @@ function meets(has: Capabilities, requires: Requirements, name: (typeof REQUIREM
         has.dedupe.maxWindowMs >= durationMs(name, requires[name], 1, Number.MAX_SAFE_INTEGER)
       );
     case 'priority':
-      return has.priority !== 'none' && has.priority.levels >= (requires.priority ?? 0);
+      return (
+        has.priority !== 'none' &&
+        has.priority.levels >= wholeNumber('requires.priority', requires[name], 1, Number.MAX_SAFE_INTEGER)
+      );
     case 'maxDelay':
       return has.delay.maxMs >= durationMs(name, requires[name], 0, Number.MAX_SAFE_INTEGER);
     case 'maxDepth':

@@ -1,4 +1,4 @@
-import { type JobError, type Lease, MAX_DELAY_MS, type ReleaseReason } from '../contract/index.ts';
+import type { JobError, Lease, ReleaseReason } from '../contract/index.ts';
 import type { Handler } from '../definition/handle.ts';
 import type { ErrorCode } from '../errors/index.ts';
 import { backoffMs } from '../retry/backoff.ts';
@@ -9,6 +9,7 @@ export const MAX_INTERRUPTIONS = 100;
 export const UNKNOWN_TYPE_LIMIT_MS: number = 24 * 3_600_000;
 const UNKNOWN_TYPE_FIRST_MS = 5000;
 const UNKNOWN_TYPE_LONGEST_MS = 60_000;
+const UNKNOWN_TYPE_SPREAD = 0.2;
 /** From this many losses on a job waits before it runs again. */
 const BACKOFF_FROM_LOSSES = 2;
 
@@ -35,7 +36,7 @@ export function admit(lease: Lease, handler: Handler | null, random: () => numbe
     );
   if (lease.interruptions >= MAX_INTERRUPTIONS)
     return buried(lease, 'INTERRUPTED_TOO_OFTEN', `interrupted too often: ${lease.interruptions} times`);
-  if (handler === null) return unknownType(lease);
+  if (handler === null) return unknownType(lease, random);
   const limit = lease.maxAttempts ?? handler.definition.retry.maxAttempts;
   if (lease.attempt > limit)
     return buried(lease, 'WORKER_LOST', `worker lost ${lease.lostClaims} times; ${limit} attempts are spent`);
@@ -50,7 +51,7 @@ export function admit(lease: Lease, handler: Handler | null, random: () => numbe
 }
 
 /** A rolling deploy is under way, most likely: put back, 5 s doubling to 60 s by the time it has been unknown; buried after a day. */
-function unknownType(lease: Lease): Admission {
+function unknownType(lease: Lease, random: () => number): Admission {
   const forMs = lease.unknownTypeForMs ?? 0;
   if (forMs >= UNKNOWN_TYPE_LIMIT_MS)
     return buried(
@@ -58,8 +59,10 @@ function unknownType(lease: Lease): Admission {
       'UNKNOWN_TYPE',
       `no worker of queue ${lease.queue} has known type ${lease.type} for 24 hours`,
     );
-  const delayMs = Math.min(Math.max(forMs, UNKNOWN_TYPE_FIRST_MS), UNKNOWN_TYPE_LONGEST_MS, MAX_DELAY_MS);
-  return { verdict: 'release', reason: 'unknown-type', delayMs };
+  const delayMs = Math.min(Math.max(forMs, UNKNOWN_TYPE_FIRST_MS), UNKNOWN_TYPE_LONGEST_MS);
+  // Spread a little: jobs that come back all at once go all to the worker that asks first, which may be the old one each time.
+  const spreadMs = Math.round(delayMs * UNKNOWN_TYPE_SPREAD * random());
+  return { verdict: 'release', reason: 'unknown-type', delayMs: delayMs + spreadMs };
 }
 
 function buried(lease: Lease, code: ErrorCode, message: string): Admission {

@@ -1,4 +1,5 @@
 import type { Backend } from '../contract/index.ts';
+import type { Reporter } from './reporter.ts';
 
 /** Raised when the oldest ready job of a queue has waited longer than the limit; cleared when it no longer has. */
 export interface AgeAlert {
@@ -16,12 +17,12 @@ const CLEAR_AT = 0.9;
  * `look` asks once; a failed look changes no alert (what cannot be seen is neither raised nor cleared).
  */
 export class AgeWatch {
-  readonly #backend: Backend;
+  readonly #backend: Pick<Backend, 'counts'>;
   readonly #limitMs: number;
   readonly #onAlert: (alert: AgeAlert) => void;
   readonly #raised = new Set<string>();
 
-  constructor(backend: Backend, limitMs: number, onAlert: (alert: AgeAlert) => void) {
+  constructor(backend: Pick<Backend, 'counts'>, limitMs: number, onAlert: (alert: AgeAlert) => void) {
     this.#backend = backend;
     this.#limitMs = limitMs;
     this.#onAlert = onAlert;
@@ -37,6 +38,30 @@ export class AgeWatch {
       this.#change(queue, 'raised', oldestReadyAgeMs.value);
     else if (this.#raised.has(queue) && age < this.#limitMs * CLEAR_AT)
       this.#change(queue, 'cleared', oldestReadyAgeMs.value);
+  }
+
+  /** Looks at all queues now and every `everyMs`; a look that takes longer is not doubled. */
+  every(
+    everyMs: number,
+    queues: readonly string[],
+    timeoutMs: number,
+    reporter: Pick<Reporter, 'trouble' | 'recovered'>,
+  ): NodeJS.Timeout {
+    let looking = false;
+    const look = async (): Promise<void> => {
+      if (looking) return;
+      looking = true;
+      for (const queue of queues) {
+        const what = `counts on queue ${queue}`;
+        await this.look(queue, timeoutMs).then(
+          () => reporter.recovered(what),
+          (error: unknown) => reporter.trouble(what, error),
+        );
+      }
+      looking = false;
+    };
+    void look();
+    return setInterval(() => void look(), everyMs);
   }
 
   #change(queue: string, state: AgeAlert['state'], oldestReadyAgeMs: number | null): void {

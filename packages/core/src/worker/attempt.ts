@@ -1,6 +1,5 @@
 import type { JobError, Lease, Settlement } from '../contract/index.ts';
 import type { Handler } from '../definition/handle.ts';
-import type { ErrorCode } from '../errors/index.ts';
 import type { AttemptOutcome } from '../events/worker-events.ts';
 import type { LeaseGroup } from './lease-group.ts';
 import { AbortReason } from './outcome.ts';
@@ -21,7 +20,8 @@ export class Attempt implements Timed {
   settlement: Settlement | null = null;
   outcome: AttemptOutcome = 'completed';
   error: JobError | null = null;
-  code: ErrorCode | null = null;
+  /** Why the handler cancelled it. */
+  reason: string | null = null;
   /** The answer of an earlier settle was lost: a later lease-lost is then reported as unknown. */
   uncertain = false;
   /** The abort was by timeout; the deadline of its grace, by `performance.now()`. */

@@ -103,12 +103,9 @@ export class AttemptContext implements FencedContext {
     return this.#services.logFor(this.#attempt);
   }
 
-  enqueue<Input>(
-    job: JobDefinition<Input, unknown>,
-    input: NoInfer<Input>,
-    options?: AnyEnqueueOptions,
-  ): Promise<EnqueueResult> {
-    return this.#services.enqueue(job, input, options);
+  /** A function that needs no `this`, so that a handler may take it out of the context. */
+  get enqueue(): JobContext['enqueue'] {
+    return this.#services.enqueue;
   }
   snooze(delay: Duration): HandlerOutcome {
     return snooze(delay);

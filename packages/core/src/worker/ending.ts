@@ -39,10 +39,10 @@ export function decideEnding(attempt: Attempt, end: HandlerEnd, random: () => nu
         'snoozed',
       );
     case 'cancel':
-      attempt.error = describeError(outcome.reason, attempt.lease.attempt, 'BURIED');
+      attempt.reason = outcome.reason;
       return set(attempt, { kind: 'complete', lease: attempt.lease, outcome: 'cancelled' }, 'cancelled');
     case 'bury':
-      return bury(attempt, describeError(outcome.reason, attempt.lease.attempt, 'BURIED'));
+      return bury(attempt, describeError(new Burial(outcome.reason), attempt.lease.attempt, 'BURIED'));
   }
 }
 
@@ -87,4 +87,10 @@ function set(attempt: Attempt, settlement: Settlement, outcome: Attempt['outcome
 
 class TimeoutFault extends Error {
   override readonly name = 'TimeoutError';
+}
+
+/** Carries a handler's own reason; where it was made says nothing. */
+class Burial extends Error {
+  override readonly name = 'Buried';
+  override readonly stack = '';
 }

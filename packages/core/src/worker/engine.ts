@@ -1,57 +1,55 @@
 import type { Claim } from '../contract/index.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { WorkerEvents } from '../events/worker-events.ts';
-import { guardedCalls } from '../startup/guarded-calls.ts';
+import type { GuardedCalls } from '../startup/guarded-calls.ts';
 import type { Attempt } from './attempt.ts';
-import { claimDemand } from './claim-demand.ts';
+import { type Ask, claimDemand, NO_ASK } from './claim-demand.ts';
 import { ClaimSize } from './claim-size.ts';
 import type { ContextServices } from './context.ts';
 import { decideEnding, failTimeout, type HandlerEnd, release } from './ending.ts';
+import { Fates } from './fates.ts';
 import { Intake } from './intake.ts';
 import { Lane } from './lane.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
+import { LoopWatch } from './loop-watch.ts';
 import { RateGate } from './rate-gate.ts';
 import type { Reporter } from './reporter.ts';
 import { runHandler } from './run-handler.ts';
 import { RunningAttempts } from './running-attempts.ts';
-import { nextInTurn } from './turns.ts';
+import { claimOrder, joinTurns, nextInTurn } from './turns.ts';
 import type { WorkerSettings } from './worker-options.ts';
 
-/** A tick this late says that the event loop did not run. */
-const BLOCKED_MS = 500;
-const LONG_WAIT_MS = 10_000;
-/** Where slots are reserved per waiting claim and queues outnumber slots, they take turns in waiting. */
-const SHARED_WAIT_MS = 1000;
+/** A wait for the set rate is cut into pieces: a timer holds no more than 2^31 ms. */
+const LONGEST_TIMER_MS = 60_000;
 
 /** The running part of a worker: slots, lanes, leases, time limits. Made at start, thrown away after stop. */
 export class Engine {
   readonly lanes: readonly Lane[];
   readonly keeper: LeaseKeeper;
   readonly reporter: Reporter;
+  readonly fates: Fates;
   readonly #settings: WorkerSettings;
   readonly #services: ContextServices;
   readonly #size: ClaimSize;
   readonly #gate: RateGate | null;
   readonly #intake: Intake;
   readonly #running: RunningAttempts;
+  readonly #loop: LoopWatch;
   readonly #tickMs: number;
   #stopping = false;
   #tickTimer: NodeJS.Timeout | null = null;
   #rateTimer: NodeJS.Timeout | null = null;
-  #lastTickAt = 0;
   lastClaimOkAt: number | null = null;
-  /** Attempts whose end the store has confirmed, and releases among them. */
-  confirmed = { finished: 0, released: 0 };
 
   constructor(
     settings: WorkerSettings,
+    calls: GuardedCalls,
     bus: EventBus<WorkerEvents>,
     reporter: Reporter,
     services: ContextServices,
   ) {
     const { backend, concurrency, leaseMs, timeoutMs } = settings;
     const { capabilities } = backend;
-    const calls = guardedCalls(backend);
     this.#settings = settings;
     this.reporter = reporter;
     this.#services = services;
@@ -62,19 +60,23 @@ export class Engine {
       givenUp: (attempt, lane) => this.#slotFreed(attempt, lane, 'given-up'),
     });
     this.#tickMs = Math.min(100, Math.max(10, leaseMs / 20));
+    this.#loop = new LoopWatch(this.#tickMs, performance.now());
     this.keeper = new LeaseKeeper(calls, capabilities, leaseMs, timeoutMs, {
-      lost: (attempt, reason) => this.#lost(attempt, reason),
+      lost: (attempt, reason) => this.fates.lost(attempt, reason),
       renewed: () => this.#pumpAll(),
       failed: (error) => reporter.trouble('renew', error),
       recovered: () => reporter.recovered('renew'),
     });
+    this.fates = new Fates(this.keeper, this.#running, this.#loop, reporter);
     this.#intake = new Intake({
       keeper: this.keeper,
       handlers: settings.handlers,
       lanes: () => this.lanes,
       random: Math.random,
       isStopping: () => this.#stopping,
-      freeSlots: () => concurrency - this.#running.slots - this.#intake.promised,
+      freeSlots: () => this.#freeSlots,
+      soonFree: () => (this.#size.target() > concurrency ? concurrency : 0),
+      takeStart: () => this.#gate?.take(performance.now()) ?? true,
       start: (lane, attempt) => this.#start(lane, attempt, performance.now()),
       schedule: () => this.#schedule(),
     });
@@ -85,13 +87,14 @@ export class Engine {
           calls,
           leaseMs,
           timeoutMs,
-          strict: !settings.claimAhead,
+          settleAtOnce: !settings.claimAhead,
           target: () => this.#size.target(),
           ask: (lane) => this.#ask(lane),
-          waitMs: settings.claimAhead || settings.queues.length === 1 ? LONG_WAIT_MS : SHARED_WAIT_MS,
           isStopping: () => this.#stopping,
           received: (lane, claim) => this.#received(lane, claim),
-          confirmed: (attempt, status) => this.#confirmed(attempt, status),
+          callEnded: (lane) => this.#pump(lane),
+          confirmed: (attempt, status) => this.fates.confirmed(attempt, status),
+          tooLate: (attempt) => this.fates.lost(attempt, 'its time was over before it could be settled'),
           paused: (lane, paused) => {
             if (paused) this.#intake.releaseHeld(lane);
             bus.emit(paused ? 'paused' : 'resumed', { queue });
@@ -118,9 +121,12 @@ export class Engine {
   get isFailing(): boolean {
     return this.lanes.some((lane) => lane.isFailing);
   }
+  get #freeSlots(): number {
+    return this.#settings.concurrency - this.#running.slots - this.#intake.promised;
+  }
 
   begin(): void {
-    this.#lastTickAt = performance.now();
+    this.#loop.tick(performance.now());
     this.#tickTimer = setInterval(() => this.#tick(), this.#tickMs);
     this.#pumpAll();
   }
@@ -131,6 +137,7 @@ export class Engine {
     for (const lane of this.lanes) {
       lane.abortWait();
       this.#intake.releaseHeld(lane);
+      lane.stopResting();
       lane.pump();
     }
   }
@@ -142,7 +149,8 @@ export class Engine {
   /** Hands back what still runs; its handlers go on as zombies until they end or the process does. */
   releaseRunning(): void {
     for (const [attempt, lane] of this.#running.entries()) {
-      release(attempt);
+      if (attempt.abortReason?.kind === 'timeout') failTimeout(attempt, Math.random);
+      else release(attempt);
       this.#endAsZombie(attempt, lane);
     }
     this.#pumpAll();
@@ -150,6 +158,7 @@ export class Engine {
 
   /** Ends timers and lanes; the answer is the number of attempts whose settlement was never confirmed. */
   end(): number {
+    this.#stopping = true;
     if (this.#tickTimer !== null) clearInterval(this.#tickTimer);
     if (this.#rateTimer !== null) clearTimeout(this.#rateTimer);
     for (const lane of this.lanes) lane.close();
@@ -157,48 +166,63 @@ export class Engine {
   }
 
   #pumpAll(): void {
-    for (const lane of this.lanes) lane.pump();
+    for (const lane of claimOrder(this.lanes, performance.now())) lane.pump();
   }
 
-  #ask(lane: Lane): number {
+  /** One lane has something to do; where slots are shared it may be another's turn to use what became free. */
+  #pump(lane: Lane): void {
+    if (this.lanes.length === 1) lane.pump();
+    else this.#pumpAll();
+  }
+
+  #ask(lane: Lane): Ask {
     const now = performance.now();
-    if (this.#stopping || this.keeper.isBlocked(now)) return 0;
+    if (this.#stopping || this.keeper.isBlocked(now)) return NO_ASK;
     const { concurrency, claimAhead } = this.#settings;
     return claimDemand(lane, this.lanes, {
       busy: this.#running.slots + this.#intake.promised,
       target: this.#intake.suspects > 0 ? concurrency : this.#size.target(),
-      reserve: !claimAhead,
+      strict: !claimAhead || this.#gate !== null,
       // The tokens of the next tick: more would only be held.
       startable: this.#gate === null ? null : this.#gate.possible(now, this.#tickMs),
     });
   }
 
   #received(lane: Lane, claim: Claim): void {
+    if (lane.isQuiet) joinTurns(lane, this.lanes);
+    lane.isQuiet = false;
+    lane.served += claim.leases.length / lane.weight;
     this.#intake.receive(lane, claim);
     this.#schedule();
-    lane.pump();
+    // Beside a suspect nothing is held: a claim that was under way may have brought more than can start.
+    if (this.#intake.suspects > 0) for (const each of this.lanes) this.#intake.releaseHeld(each);
   }
 
   #schedule(): void {
-    const { concurrency } = this.#settings;
-    while (!this.#stopping && this.#running.slots + this.#intake.promised < concurrency) {
+    this.#intake.startSuspects(performance.now());
+    while (!this.#stopping && this.#freeSlots > 0) {
+      const now = performance.now();
+      const waitMs = this.#gate?.waitMs(now) ?? 0;
+      // Looked at before the turn is taken: a turn that could not be used would be lost to its queue.
+      if (waitMs > 0) return this.#scheduleLater(waitMs);
       const lane = nextInTurn(this.lanes);
       if (lane === null) return;
-      const now = performance.now();
-      if (this.#gate !== null && !this.#gate.take(now)) return this.#scheduleLater(this.#gate.waitMs(now));
-      const attempt = lane.takeHeld();
-      if (attempt !== null && attempt.state === 'held') this.#start(lane, attempt, now);
+      const attempt = lane.heldJobs.take();
+      if (attempt?.state !== 'held') continue;
+      this.#gate?.take(now);
+      this.#start(lane, attempt, now);
     }
   }
 
   #scheduleLater(ms: number): void {
+    if (!this.lanes.some(({ held }) => held > 0)) return;
     this.#rateTimer ??= setTimeout(
       () => {
         this.#rateTimer = null;
         this.#schedule();
         this.#pumpAll();
       },
-      Math.max(1, ms),
+      Math.max(1, Math.min(ms, LONGEST_TIMER_MS)),
     );
   }
 
@@ -217,24 +241,30 @@ export class Engine {
   }
 
   #dropUnstarted(attempt: Attempt): void {
-    this.keeper.remove(attempt);
-    this.#lost(attempt, 'its time was over before it could start');
+    this.fates.lost(attempt, 'its time was over before it could start');
     if (attempt.isSuspect) this.#intake.suspectEnded(attempt);
   }
 
   #handlerEnded(lane: Lane, attempt: Attempt, end: HandlerEnd): void {
     const now = performance.now();
     if (attempt.isZombie) {
-      if (this.#running.zombieReturned(attempt) !== null) this.#slotFreed(attempt, lane, 'ended');
+      if (this.#running.zombieReturned(attempt)) this.#slotFreed(attempt, lane, 'ended');
       return;
     }
     this.#size.saw(now - attempt.startedAt);
-    decideEnding(attempt, end, Math.random);
     this.#running.leave(attempt);
     if (attempt.isSuspect) this.#intake.suspectEnded(attempt);
-    lane.finish(attempt, now);
+    attempt.endedAt = now;
+    // Told so by its signal, or blocked the event loop for so long that no timer could: either way somebody else may have the job.
+    if (attempt.abortReason?.kind === 'lease-lost' || attempt.group.isOver(now)) {
+      attempt.state = 'ended';
+      this.fates.lost(attempt, 'its time was over before its handler ended');
+    } else {
+      decideEnding(attempt, end, Math.random);
+      lane.finish(attempt, now);
+    }
     this.#schedule();
-    lane.pump();
+    this.#pump(lane);
   }
 
   #endAsZombie(attempt: Attempt, lane: Lane): void {
@@ -248,43 +278,17 @@ export class Engine {
     if (attempt.isSuspect) this.#intake.suspectEnded(attempt);
     this.reporter.zombie(attempt, how);
     this.#schedule();
-    lane.pump();
-  }
-
-  /** The lease is over: nothing of this attempt may reach the store any more. */
-  #lost(attempt: Attempt, reason: string): void {
-    const { state } = attempt;
-    if (state === 'gone') return;
-    this.reporter.leaseLost(attempt, reason);
-    if (state === 'running') {
-      this.#running.becomeZombie(attempt, performance.now());
-      attempt.abort('lease-lost', `the lease was lost: ${reason}`);
-    }
-    attempt.state = 'gone';
-    this.reporter.ended(attempt, attempt.uncertain ? 'unknown' : 'lease-lost');
-  }
-
-  #confirmed(attempt: Attempt, status: 'settled' | 'lease-lost'): void {
-    if (attempt.state === 'gone') return;
-    this.keeper.remove(attempt);
-    attempt.state = 'gone';
-    if (status === 'settled') {
-      if (attempt.outcome === 'released') this.confirmed.released += 1;
-      else this.confirmed.finished += 1;
-      return this.reporter.ended(attempt, attempt.outcome);
-    }
-    if (!attempt.uncertain) this.reporter.leaseLost(attempt, 'the store refused to settle it');
-    this.reporter.ended(attempt, attempt.uncertain ? 'unknown' : 'lease-lost');
+    this.#pump(lane);
   }
 
   #tick(): void {
     const now = performance.now();
-    const lateMs = now - this.#lastTickAt - this.#tickMs;
-    this.#lastTickAt = now;
-    this.reporter.blockedMs = lateMs > BLOCKED_MS ? lateMs : 0;
+    this.#loop.tick(now);
     this.keeper.tick(now);
+    // A claim that waits could still bring what cannot be kept.
+    if (this.keeper.isBlocked(now)) for (const lane of this.lanes) lane.abortWait();
     this.#running.tick(now);
-    if (this.#gate === null) this.#size.sawSlow(this.#intake.returnHeldTooLong(now));
+    this.#size.sawSlow(this.#intake.returnHeldTooLong(now));
     this.#schedule();
     this.#pumpAll();
   }

@@ -12,7 +12,12 @@ export interface IntakeEngine {
   readonly lanes: () => readonly Lane[];
   readonly random: () => number;
   readonly isStopping: () => boolean;
+  /** Slots that are neither taken nor promised. */
   readonly freeSlots: () => number;
+  /** Slots that will be free in a moment: all of them where short jobs are claimed ahead, else none. */
+  readonly soonFree: () => number;
+  /** Takes a start from the set rate, if there is one. */
+  readonly takeStart: () => boolean;
   readonly start: (lane: Lane, attempt: Attempt) => void;
   /** Starts what is held as far as there are slots. */
   readonly schedule: () => void;
@@ -20,6 +25,8 @@ export interface IntakeEngine {
 
 /** A suspect that finds no slot comes back after this long, doubled by chance, so that two workers do not pass it to and fro in a loop. */
 const SUSPECT_RETURN_MS = 150;
+/** Where slots change hands fast, the next free one is worth this wait: else a busy worker would never run a suspect. */
+const SUSPECT_PATIENCE_MS = 50;
 /** A held job that found no slot for this long goes back: claiming ahead is for some tens of ms of work, never for long jobs. */
 const HELD_TOO_LONG_MS = 250;
 /** From this many losses on a job is the only such one that its worker runs. */
@@ -37,6 +44,8 @@ export class Intake {
   #aloneRunning = 0;
   /** Slots promised to suspects that wait for their neighbours to be handed back. */
   promised = 0;
+  /** Suspects whose neighbours are back, until the next slot is free. */
+  readonly #next: { readonly lane: Lane; readonly attempt: Attempt; readonly until: number }[] = [];
 
   constructor(engine: IntakeEngine) {
     this.#engine = engine;
@@ -56,14 +65,14 @@ export class Intake {
 
   /** Hands back everything that is held unstarted. */
   releaseHeld(lane: Lane): void {
-    for (const attempt of lane.takeAllHeld()) handBack(lane, attempt, 0);
+    for (const attempt of lane.heldJobs.takeAll()) handBack(lane, attempt, 0);
   }
 
   /** Hands back what has found no slot for too long; the answer is how long the oldest was held, 0: none was. */
   returnHeldTooLong(now: number): number {
     let longest = 0;
     for (const lane of this.#engine.lanes()) {
-      const heldMs = now - (lane.oldestHeldAt ?? now);
+      const heldMs = now - (lane.heldJobs.oldestAt ?? now);
       if (heldMs < HELD_TOO_LONG_MS) continue;
       longest = Math.max(longest, heldMs);
       this.releaseHeld(lane);
@@ -82,13 +91,30 @@ export class Intake {
     if (admission.verdict !== 'start') return settleUnstarted(lane, attempt, admission);
     if (this.#engine.isStopping()) return handBack(lane, attempt, 0);
     if (attempt.isSuspect) suspects.push(attempt);
-    else lane.hold(attempt);
+    else lane.heldJobs.add(attempt);
+  }
+
+  /** Starts the suspects whose neighbours are back, as far as there are slots; hands back those that have waited for one for too long. */
+  startSuspects(now: number): void {
+    if (this.#next.length === 0) return;
+    const waiting = this.#next.splice(0);
+    for (const suspect of waiting) {
+      const { lane, attempt, until } = suspect;
+      const isLate = now >= until;
+      // Its own slot is among the promised.
+      if (!isLate && this.#engine.freeSlots() + this.promised > 0) this.#startOrReturn(lane, attempt);
+      else if (isLate || this.#engine.isStopping()) {
+        this.promised -= 1;
+        this.#returnSuspect(lane, attempt);
+      } else this.#next.push(suspect);
+    }
   }
 
   #takeSuspects(lane: Lane, suspects: readonly Attempt[]): void {
     const chosen: Attempt[] = [];
+    const room = this.#room();
     for (const attempt of suspects) {
-      if (chosen.length < this.#engine.freeSlots() && this.#mayRun(attempt)) {
+      if (chosen.length < room && this.#mayRun(attempt) && this.#engine.takeStart()) {
         chosen.push(attempt);
         this.suspects += 1;
         if (attempt.lease.lostClaims >= ALONE_FROM_LOSSES) this.#aloneRunning += 1;
@@ -102,26 +128,38 @@ export class Intake {
     void this.#startAfterNeighbours(lane, chosen);
   }
 
+  #room(): number {
+    const free = this.#engine.freeSlots();
+    return free <= 0 && this.promised === 0 ? this.#engine.soonFree() : free;
+  }
+
   #mayRun(attempt: Attempt): boolean {
     return attempt.lease.lostClaims < ALONE_FROM_LOSSES || this.#aloneRunning === 0;
   }
 
   async #startAfterNeighbours(lane: Lane, chosen: readonly Attempt[]): Promise<void> {
     const returns = this.#engine.lanes().map((each) => {
-      const held = each.takeAllHeld();
+      const held = each.heldJobs.takeAll();
       for (const attempt of held) prepareHandBack(attempt, 0);
-      return held.length === 0 ? Promise.resolve() : each.settleNow(held);
+      return held.length === 0 ? Promise.resolve(true) : each.settleNow(held);
     });
-    await Promise.all(returns);
-    this.promised -= chosen.length;
-    for (const attempt of chosen) this.#startOrReturn(lane, attempt);
+    const areBack = (await Promise.all(returns)).every(Boolean);
+    const until = performance.now() + (areBack ? SUSPECT_PATIENCE_MS : 0);
+    for (const attempt of chosen) this.#next.push({ lane, attempt, until });
+    this.#engine.schedule();
     lane.pump();
   }
 
   #startOrReturn(lane: Lane, attempt: Attempt): void {
-    if (attempt.state === 'held' && !this.#engine.isStopping()) return this.#engine.start(lane, attempt);
+    this.promised -= 1;
+    const may = !this.#engine.isStopping() && !lane.isPaused;
+    if (attempt.state === 'held' && may) return this.#engine.start(lane, attempt);
+    this.#returnSuspect(lane, attempt);
+  }
+
+  #returnSuspect(lane: Lane, attempt: Attempt): void {
     this.suspectEnded(attempt);
-    if (attempt.state === 'held') handBack(lane, attempt, 0);
+    if (attempt.state === 'held') handBack(lane, attempt, SUSPECT_RETURN_MS * (1 + this.#engine.random()));
   }
 }
 

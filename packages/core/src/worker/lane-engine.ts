@@ -1,6 +1,7 @@
 import type { Capabilities, Claim } from '../contract/index.ts';
 import type { GuardedCalls } from '../startup/guarded-calls.ts';
 import type { Attempt } from './attempt.ts';
+import type { Ask } from './claim-demand.ts';
 
 /** What a lane asks and tells its engine. */
 export interface LaneEngine<This> {
@@ -8,15 +9,17 @@ export interface LaneEngine<This> {
   readonly calls: GuardedCalls;
   readonly leaseMs: number;
   readonly timeoutMs: number;
-  readonly strict: boolean;
+  readonly settleAtOnce: boolean;
   readonly target: () => number;
-  /** How many jobs this lane may claim now; 0: none. */
-  readonly ask: (lane: This) => number;
-  /** How long an idle claim waits. */
-  readonly waitMs: number;
+  /** How many jobs this lane may claim now. */
+  readonly ask: (lane: This) => Ask;
   readonly isStopping: () => boolean;
   readonly received: (lane: This, claim: Claim) => void;
+  /** A call of the lane has ended: slots or shares may be free. */
+  readonly callEnded: (lane: This) => void;
   readonly confirmed: (attempt: Attempt, status: 'settled' | 'lease-lost') => void;
+  /** Its lease ended before its settlement could be sent. */
+  readonly tooLate: (attempt: Attempt) => void;
   readonly paused: (lane: This, paused: boolean) => void;
   readonly failed: (what: string, error: unknown) => void;
   readonly succeeded: (what: 'claim' | 'settle') => void;

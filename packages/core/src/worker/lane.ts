@@ -1,9 +1,14 @@
 import type { Claim, ClaimRequest, Settlement, SettleOutcome } from '../contract/index.ts';
 import { PauseAfterFailure } from '../retry/pause-after-failure.ts';
+import { Alarm } from './alarm.ts';
 import type { Attempt } from './attempt.ts';
+import { checkedClaim, checkedOutcomes } from './checked-answer.ts';
+import type { Ask } from './claim-demand.ts';
 import { ClaimReplay, type ClaimTicket } from './claim-replay.ts';
+import { FinishedJobs } from './finished-jobs.ts';
+import { HeldJobs } from './held-jobs.ts';
 import type { LaneEngine } from './lane-engine.ts';
-import type { TurnTaker } from './turns.ts';
+import { type Claimer, QUIET_POLL_MS, type TurnTaker } from './turns.ts';
 
 /** The oldest finished job is settled after this time at the latest: batches fill at speed, and a lone job does not wait. */
 const FLUSH_AFTER_MS = 5;
@@ -16,26 +21,29 @@ const SHORTEST_WAIT_MS = 50;
  * One queue of a worker: what is held, what is finished and not yet settled, and the calls under way. At most one settling call and
  * one waiting claim at a time. A handler's end costs three cheap things: push, start the next, ask whether it is time to send.
  */
-export class Lane implements TurnTaker {
+export class Lane implements TurnTaker, Claimer {
   readonly queue: string;
   readonly weight: number;
+  readonly heldJobs: HeldJobs = new HeldJobs();
   credit = 0;
   running = 0;
-  #held: Attempt[] = [];
-  #head = 0;
-  #finished: Attempt[] = [];
+  served = 0;
+  isQuiet = false;
+  askedAt: number = Number.NEGATIVE_INFINITY;
+  readonly #finished = new FinishedJobs();
   #sending = false;
   #onWire = 0;
   #waiting: AbortController | null = null;
+  /** What the claim under way may still bring. */
   #asked = 0;
   /** After a failure: no call at all. */
   #restUntil = 0;
   /** While paused, or after a claim that did not wait: settling goes on. */
   #noClaimUntil = 0;
-  #timer: NodeJS.Timeout | null = null;
-  #timerAt = Number.POSITIVE_INFINITY;
   #isPaused = false;
+  #settleFails = false;
   #closed = false;
+  readonly #alarm: Alarm = new Alarm(() => this.pump());
   readonly #pause = new PauseAfterFailure();
   readonly #replay: ClaimReplay;
   readonly #engine: LaneEngine<Lane>;
@@ -48,15 +56,18 @@ export class Lane implements TurnTaker {
   }
 
   get held(): number {
-    return this.#held.length - this.#head;
+    return this.heldJobs.size;
   }
-  /** Settlements that wait or are on the wire, and a waiting claim, which may still bring jobs. */
+  /** Settlements that wait or are on the wire, and a claim under way, which may still bring jobs. */
   get unsettled(): number {
-    return this.#finished.length + (this.#sending ? 1 : 0) + (this.#waiting === null ? 0 : 1);
+    return this.unconfirmed + (this.#asked > 0 ? 1 : 0);
   }
-  /** Jobs that an outstanding claim may still bring. */
+  /** Finished, and not confirmed by the store. */
+  get unconfirmed(): number {
+    return this.#finished.open + this.#onWire;
+  }
   get reserved(): number {
-    return this.#waiting === null ? 0 : this.#asked;
+    return this.#asked;
   }
   get isPaused(): boolean {
     return this.#isPaused;
@@ -64,52 +75,29 @@ export class Lane implements TurnTaker {
   get isFailing(): boolean {
     return this.#pause.failures > 0;
   }
-  /** When the oldest held job was received; null: none is held. */
-  get oldestHeldAt(): number | null {
-    return this.#held[this.#head]?.heldAt ?? null;
-  }
-
-  hold(attempt: Attempt): void {
-    this.#held.push(attempt);
-  }
-
-  takeHeld(): Attempt | null {
-    const attempt = this.#held[this.#head];
-    if (attempt === undefined) return null;
-    this.#head += 1;
-    if (this.#head === this.#held.length) {
-      this.#held = [];
-      this.#head = 0;
-    }
-    return attempt;
-  }
-
-  takeAllHeld(): Attempt[] {
-    const all = this.#held.slice(this.#head);
-    this.#held = [];
-    this.#head = 0;
-    return all;
-  }
 
   /** Its settlement is decided and goes out with the next batch. */
   finish(attempt: Attempt, now: number): void {
     attempt.state = 'ended';
     attempt.endedAt = now;
-    this.#finished.push(attempt);
+    this.#finished.add(attempt);
   }
 
   /** The one decision: settle, claim, both, wait, or nothing. Called after whatever may change the answer. */
   pump(): void {
     if (this.#closed) return;
     const now = performance.now();
-    if (now < this.#restUntil) return this.#wakeAt(this.#restUntil);
+    if (now < this.#restUntil) return this.#alarm.setFor(this.#restUntil);
     const ask = this.#engine.ask(this);
-    if (!this.#sending && this.#finished.length > 0) {
-      if (this.#settleDue(now)) return void this.#send(this.#waiting === null ? ask : 0, now);
-      this.#wakeAt((this.#finished[0]?.endedAt ?? now) + FLUSH_AFTER_MS);
+    if (!this.#sending && this.#finished.size > 0) {
+      if (this.#settleDue(now)) {
+        const { maxItems } = this.#engine.capabilities.batch;
+        const batch = this.#finished.take(maxItems, (attempt) => this.#isSendable(attempt, now));
+        if (batch.length > 0) return void this.#send(batch, this.#waiting === null ? ask.max : 0, now);
+      } else this.#alarm.setFor((this.#finished.oldestEndedAt ?? now) + FLUSH_AFTER_MS);
     }
-    if (ask === 0 || this.#waiting !== null || this.#sending || this.held > 0) return;
-    if (now < this.#noClaimUntil) this.#wakeAt(this.#noClaimUntil);
+    if (ask.max === 0 || this.#waiting !== null || this.#sending || this.held > 0) return;
+    if (now < this.#noClaimUntil) this.#alarm.setFor(this.#noClaimUntil);
     else void this.#wait(ask, now);
   }
 
@@ -118,135 +106,150 @@ export class Lane implements TurnTaker {
     this.#waiting?.abort();
   }
 
+  /** Calls again at once, also after a failure: a stop has no time for a rest. */
+  stopResting(): void {
+    this.#restUntil = 0;
+  }
+
   close(): void {
     this.#closed = true;
     this.abortWait();
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#alarm.close();
   }
 
-  /** Finished, and not confirmed by the store. */
-  get unconfirmed(): number {
-    return this.#finished.length + this.#onWire;
-  }
-
-  /** Settles what the caller wants settled before it goes on (neighbours of a suspect); failures leave them to the lane. */
-  async settleNow(attempts: readonly Attempt[]): Promise<void> {
-    for (const attempt of attempts) attempt.inFlight = true;
-    await this.#settle(attempts);
+  /** Settles apart from the batches what must be settled before the caller goes on; false: not all is confirmed, and the lane sees to the rest. */
+  async settleNow(attempts: readonly Attempt[]): Promise<boolean> {
+    const renewals = attempts.map(({ group }) => group.renewing).filter((renewal) => renewal !== null);
+    // Counted as on the wire while it waits, so that a stop waits for it too.
+    this.#onWire += attempts.length;
+    await Promise.all(renewals);
+    this.#onWire -= attempts.length;
+    const now = performance.now();
+    const due = attempts.filter((attempt) => this.#isSendable(attempt, now));
+    const size = this.#engine.capabilities.batch.maxItems;
+    for (let at = 0; at < due.length; at += size) await this.#settle(due.slice(at, at + size));
+    return attempts.every(({ state }) => state === 'gone');
   }
 
   #settleDue(now: number): boolean {
-    const count = this.#finished.length;
-    if (this.#engine.strict || this.#engine.isStopping()) return true;
+    const count = this.#finished.size;
+    if (this.#engine.settleAtOnce || this.#engine.isStopping()) return true;
     if (this.held === 0 && this.running === 0) return true;
     if (count >= this.#engine.target() / 4) return true;
-    return now - (this.#finished[0]?.endedAt ?? now) >= FLUSH_AFTER_MS;
+    return now - (this.#finished.oldestEndedAt ?? now) >= FLUSH_AFTER_MS;
   }
 
-  async #send(ask: number, now: number): Promise<void> {
-    const batch = this.#takeFinished(now);
-    if (batch.length === 0) return;
+  async #send(batch: readonly Attempt[], ask: number, now: number): Promise<void> {
     this.#sending = true;
-    this.#onWire = batch.length;
     const both = ask > 0 && !this.#replay.isPending && now >= this.#noClaimUntil;
     if (both && this.#engine.calls.settleAndClaim !== undefined) await this.#settleAndClaim(batch, ask, now);
     else await this.#settle(batch);
     this.#sending = false;
-    this.#onWire = 0;
-    this.pump();
+    this.#engine.callEnded(this);
   }
 
-  /** What may be sent now: not past its lease, and no renewal of it under way (it could make a settled lease look alive). */
-  #takeFinished(now: number): Attempt[] {
-    const batch: Attempt[] = [];
-    const later: Attempt[] = [];
-    const limit = this.#engine.capabilities.batch.maxItems;
-    for (const attempt of this.#finished) {
-      if (attempt.state === 'gone') continue;
-      if (attempt.group.isOver(now)) this.#engine.confirmed(attempt, 'lease-lost');
-      else if (attempt.group.renewing !== null || batch.length === limit) later.push(attempt);
-      else batch.push(attempt);
-    }
-    for (const attempt of batch) attempt.inFlight = true;
-    this.#finished = later;
-    return batch;
+  #isSendable(attempt: Attempt, now: number): boolean {
+    if (attempt.state === 'gone') return false;
+    if (!attempt.group.isOver(now)) return true;
+    this.#engine.tooLate(attempt);
+    return false;
   }
 
   async #settleAndClaim(batch: readonly Attempt[], ask: number, now: number): Promise<void> {
     const ticket = this.#replay.ticket(now);
+    this.#asked = ask;
+    this.askedAt = now;
+    const sent = this.#sent(batch);
     try {
-      const request = this.#request(ask, 0, null, ticket);
-      const both = await this.#engine.calls.settleAndClaim?.(settlementsOf(batch), request);
-      if (both === undefined) return;
-      this.#confirm(batch, both.outcomes);
-      this.#claimed(this.#replay.answered(ticket, both.claim));
+      const both = await this.#engine.calls.settleAndClaim?.(sent, this.#request(ask, 0, null, ticket));
+      const outcomes = checkedOutcomes(both?.outcomes ?? []);
+      const claim = checkedClaim(both?.claim as Claim);
+      this.#confirm(batch, outcomes);
+      this.#claimed(this.#replay.answered(ticket, claim));
     } catch (error) {
+      this.#asked = 0;
       this.#replay.failed(ticket, performance.now());
       this.#failedSettle(batch, error);
     }
   }
 
   async #settle(batch: readonly Attempt[]): Promise<void> {
+    const { calls, timeoutMs } = this.#engine;
     try {
-      this.#confirm(
-        batch,
-        await this.#engine.calls.settle(settlementsOf(batch), { timeoutMs: this.#engine.timeoutMs }),
-      );
+      this.#confirm(batch, checkedOutcomes(await calls.settle(this.#sent(batch), { timeoutMs })));
     } catch (error) {
       this.#failedSettle(batch, error);
     }
   }
 
+  #sent(batch: readonly Attempt[]): Settlement[] {
+    this.#onWire += batch.length;
+    for (const attempt of batch) attempt.inFlight = true;
+    return batch.map(({ settlement }) => settlement).filter((settlement) => settlement !== null);
+  }
+
   #confirm(batch: readonly Attempt[], outcomes: readonly SettleOutcome[]): void {
     let unknown: unknown = null;
+    this.#onWire -= batch.length;
     for (const [index, attempt] of batch.entries()) {
       const outcome = outcomes[index];
       attempt.inFlight = false;
-      if (outcome !== undefined && outcome.status !== 'unknown') {
+      if (outcome?.status === 'settled' || outcome?.status === 'lease-lost') {
         this.#engine.confirmed(attempt, outcome.status);
         continue;
       }
       unknown = outcome?.error ?? new Error('no outcome');
       this.#again(attempt);
     }
+    this.#settleFails = unknown !== null;
     if (unknown !== null) return this.#failed('settle', unknown);
     this.#pause.succeeded();
     this.#engine.succeeded('settle');
   }
 
   #failedSettle(batch: readonly Attempt[], error: unknown): void {
+    this.#onWire -= batch.length;
     for (const attempt of batch) {
       attempt.inFlight = false;
       this.#again(attempt);
     }
+    this.#settleFails = true;
     this.#failed('settle', error);
   }
 
   /** May have been settled: sent again, and a lease-lost then means unknown. */
   #again(attempt: Attempt): void {
     attempt.uncertain = true;
-    this.#finished.push(attempt);
+    this.#finished.add(attempt);
   }
 
-  async #wait(ask: number, now: number): Promise<void> {
+  async #wait({ max, waitMs }: Ask, now: number): Promise<void> {
     const stop = new AbortController();
     const ticket = this.#replay.ticket(now);
-    const waitMs = ticket.isReplay ? 0 : this.#engine.waitMs;
+    // After a failure the first answer is wanted at once: it tells that the store is back.
+    const asks = ticket.isReplay || this.isFailing;
+    const wait = asks ? 0 : waitMs;
+    const wasQuiet = this.isQuiet;
     this.#waiting = stop;
-    this.#asked = ask;
+    this.#asked = max;
+    this.askedAt = now;
     try {
-      const claim = await this.#engine.calls.claim(this.#request(ask, waitMs, stop.signal, ticket));
+      const claim = checkedClaim(
+        await this.#engine.calls.claim(this.#request(max, wait, stop.signal, ticket)),
+      );
       this.#waiting = null;
-      if (claim.leases.length === 0 && !claim.paused && waitMs > 0)
-        this.#noClaimUntil = now + SHORTEST_WAIT_MS;
+      if (claim.leases.length === 0 && !asks) {
+        if (wait > 0) this.#noClaimUntil = now + SHORTEST_WAIT_MS;
+        else if (wasQuiet) this.#noClaimUntil = now + QUIET_POLL_MS;
+      }
       this.#claimed(this.#replay.answered(ticket, claim));
     } catch (error) {
       this.#waiting = null;
+      this.#asked = 0;
       this.#replay.failed(ticket, performance.now());
       this.#failed('claim', error);
     }
-    this.pump();
+    this.#engine.callEnded(this);
   }
 
   #request(ask: number, waitMs: number, signal: AbortSignal | null, { nonce }: ClaimTicket): ClaimRequest {
@@ -256,41 +259,41 @@ export class Lane implements TurnTaker {
   }
 
   #claimed(claim: Claim): void {
-    this.#pause.succeeded();
-    this.#engine.succeeded('claim');
+    this.#asked = 0;
+    if (claim.leases.length === 0) this.isQuiet = true;
+    else if (!this.#received(claim)) return;
+    this.#claimSucceeded();
     if (claim.paused !== this.#isPaused) {
       this.#isPaused = claim.paused;
       this.#engine.paused(this, claim.paused);
     }
     if (claim.paused) this.#noClaimUntil = performance.now() + PAUSED_POLL_MS;
-    if (claim.leases.length > 0) {
-      this.#noClaimUntil = 0;
+  }
+
+  #received(claim: Claim): boolean {
+    this.#noClaimUntil = 0;
+    try {
       this.#engine.received(this, claim);
+      return true;
+    } catch (error) {
+      // A lease that is none. Asking again for the same claim would bring it again.
+      this.#failed('claim', error);
+      return false;
     }
+  }
+
+  /** A settle that failed is over only when one succeeds, or when its leases have ended and there is none to send. */
+  #claimSucceeded(): void {
+    this.#engine.succeeded('claim');
+    if (this.#settleFails && this.unconfirmed > 0) return;
+    if (this.#settleFails) this.#engine.succeeded('settle');
+    this.#settleFails = false;
+    this.#pause.succeeded();
   }
 
   #failed(what: 'claim' | 'settle', error: unknown): void {
     this.#restUntil = performance.now() + this.#pause.failed();
-    this.#wakeAt(this.#restUntil);
+    this.#alarm.setFor(this.#restUntil);
     this.#engine.failed(what, error);
   }
-
-  /** One timer a lane, for the earliest of what is waited for. */
-  #wakeAt(at: number): void {
-    if (this.#closed || at >= this.#timerAt) return;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timerAt = at;
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = null;
-        this.#timerAt = Number.POSITIVE_INFINITY;
-        this.pump();
-      },
-      Math.max(1, Math.ceil(at - performance.now())),
-    );
-  }
-}
-
-function settlementsOf(batch: readonly Attempt[]): Settlement[] {
-  return batch.map((attempt) => attempt.settlement).filter((settlement) => settlement !== null);
 }

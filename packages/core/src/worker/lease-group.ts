@@ -1,4 +1,4 @@
-import type { Claim, Lease } from '../contract/index.ts';
+import type { Claim } from '../contract/index.ts';
 import type { Attempt } from './attempt.ts';
 
 /**
@@ -33,10 +33,5 @@ export class LeaseGroup {
 
   isOver(now: number): boolean {
     return now >= this.deadlineAt;
-  }
-
-  leases(): { attempts: Attempt[]; leases: Lease[] } {
-    const attempts = [...this.live];
-    return { attempts, leases: attempts.map((attempt) => attempt.lease) };
   }
 }

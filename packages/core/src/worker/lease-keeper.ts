@@ -1,4 +1,5 @@
-import type { Capabilities, Claim, Lease } from '../contract/index.ts';
+import type { Capabilities, Claim, Lease, RenewOutcome } from '../contract/index.ts';
+import { SuretyError } from '../errors/index.ts';
 import { PauseAfterFailure } from '../retry/pause-after-failure.ts';
 import type { GuardedCalls } from '../startup/guarded-calls.ts';
 import type { Attempt } from './attempt.ts';
@@ -42,7 +43,8 @@ export class LeaseKeeper {
     this.#calls = calls;
     this.#capabilities = capabilities;
     this.#leaseMs = leaseMs;
-    this.#timeoutMs = timeoutMs;
+    // An answer that takes longer than half a lease comes too late to help, and settlements wait for it.
+    this.#timeoutMs = Math.max(1, Math.min(timeoutMs, Math.floor(leaseMs / 2)));
     this.#events = events;
   }
 
@@ -86,12 +88,8 @@ export class LeaseKeeper {
   }
 
   #renew(groups: readonly LeaseGroup[], sentAt: number): void {
-    const size = this.#capabilities.batch.maxItems;
-    const attempts = groups.flatMap((group) => [...group.live].filter((attempt) => !attempt.inFlight));
-    const calls: Promise<void>[] = [];
-    for (let at = 0; at < attempts.length; at += size)
-      calls.push(this.#call(attempts.slice(at, at + size), sentAt));
-    const all = Promise.all(calls).then(() => {
+    const batches = batchesOf(groups, this.#capabilities.batch.maxItems);
+    const all = Promise.all(batches.map((batch) => this.#call(batch, sentAt))).then(() => {
       for (const group of groups) group.renewing = null;
       this.#events.renewed();
     });
@@ -104,26 +102,33 @@ export class LeaseKeeper {
 
   async #call(attempts: readonly Attempt[], sentAt: number): Promise<void> {
     try {
-      const outcomes = await this.#calls.renew(
-        attempts.map(({ lease }) => lease),
-        this.#leaseMs,
-        { timeoutMs: this.#timeoutMs },
-      );
+      const leases = attempts.map(({ lease }) => lease);
+      const outcomes = await this.#calls.renew(leases, this.#leaseMs, { timeoutMs: this.#timeoutMs });
+      if (!Array.isArray(outcomes))
+        throw new SuretyError('ADAPTER_BROKE_CONTRACT', 'renew answered no list of outcomes.');
       this.#succeeded();
-      attempts.forEach((attempt, index) =>
-        this.#judge(attempt, outcomes[index]?.status ?? 'lease-lost', sentAt),
-      );
+      this.#extend(attempts, outcomes, sentAt);
+      attempts.forEach((attempt, index) => this.#judge(attempt, outcomes[index]));
     } catch (error) {
       this.#failed(error);
     }
   }
 
-  #judge(attempt: Attempt, status: 'renewed' | 'lease-lost', sentAt: number): void {
-    if (attempt.state === 'gone' || attempt.inFlight) return;
-    if (status === 'renewed') {
-      attempt.group.extend(sentAt, this.#leaseMs, this.#capabilities.lease.marginMs);
-      return;
+  /** A group ends with the lease of it that ends first; a store may give less than was asked. */
+  #extend(attempts: readonly Attempt[], outcomes: readonly RenewOutcome[], sentAt: number): void {
+    const shortest = new Map<LeaseGroup, number>();
+    for (const [index, { group }] of attempts.entries()) {
+      const outcome = outcomes[index];
+      if (outcome?.status !== 'renewed') continue;
+      const given = Number.isFinite(outcome.leaseMs) ? outcome.leaseMs : this.#leaseMs;
+      shortest.set(group, Math.min(given, shortest.get(group) ?? this.#leaseMs));
     }
+    for (const [group, leaseMs] of shortest) group.extend(sentAt, leaseMs, this.#capabilities.lease.marginMs);
+  }
+
+  /** What is on the wire was sent in time, and its own answer decides: a settled lease is lost to a renewal that came later. */
+  #judge(attempt: Attempt, outcome: RenewOutcome | undefined): void {
+    if (outcome?.status !== 'lease-lost' || attempt.state === 'gone' || attempt.inFlight) return;
     this.#events.lost(attempt, 'the store had ended it');
     this.remove(attempt);
   }
@@ -161,4 +166,17 @@ export class LeaseKeeper {
     this.#nextProbeAt = now + this.#pause.failed();
     this.#events.failed(error);
   }
+}
+
+/** What is not on the wire, in calls of at most `size`; a group is never split, so that one call decides its end. */
+function batchesOf(groups: readonly LeaseGroup[], size: number): Attempt[][] {
+  const batches: Attempt[][] = [];
+  let last: Attempt[] = [];
+  for (const group of groups) {
+    const attempts = [...group.live].filter((attempt) => !attempt.inFlight);
+    if (attempts.length === 0) continue;
+    if (batches.length === 0 || last.length + attempts.length > size) batches.push((last = []));
+    last.push(...attempts);
+  }
+  return batches;
 }

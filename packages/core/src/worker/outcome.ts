@@ -27,7 +27,7 @@ export function bury(reason: string): HandlerOutcome {
 
 /** Whether a returned value is an outcome; a plain object that looks like one is not. */
 export function isHandlerOutcome(value: unknown): value is HandlerOutcome {
-  return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[OUTCOME] === true;
+  return isMarked(value, OUTCOME);
 }
 
 function marked(outcome: HandlerOutcome): HandlerOutcome {
@@ -45,11 +45,18 @@ export class PermanentError extends Error {
   }
 }
 
-/** Also true for one of another copy of the package, and for PAYLOAD_INVALID of our own check. */
+/** Also true for one of another copy of the package. */
 export function isPermanent(error: unknown): boolean {
-  return (
-    typeof error === 'object' && error !== null && (error as Record<symbol, unknown>)[PERMANENT] === true
-  );
+  return isMarked(error, PERMANENT);
+}
+
+/** Handlers may return or throw anything, also what throws when it is looked at. */
+function isMarked(value: unknown, mark: symbol): boolean {
+  try {
+    return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[mark] === true;
+  } catch {
+    return false;
+  }
 }
 
 /** Why a handler's signal aborted; the `reason` of its signal. */

@@ -1,18 +1,17 @@
 import type { Logger } from 'pino';
-import { isSuretyError } from '../errors/index.ts';
+import type { Notice } from '../contract/index.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { AttemptEvent, AttemptOutcome, WorkerEvents } from '../events/worker-events.ts';
 import type { AttemptLog } from '../logging/attempt-log.ts';
 import type { Attempt } from './attempt.ts';
+import { codeOf, messageOf } from './describe-error.ts';
 
-/** Tells the world: events, log lines, `onDead`. Repeated failures of the store make one line, not one a call. */
+/** Tells the world: events, log lines, `onDead`. Repeated failures of the store make one line, not one a call. Never throws. */
 export class Reporter {
   readonly #bus: EventBus<WorkerEvents>;
   readonly #log: AttemptLog;
   readonly #onDead: ((event: AttemptEvent) => unknown) | null;
   readonly #troubles = new Set<string>();
-  /** Longest gap between two ticks while the oldest lease was held. */
-  blockedMs = 0;
 
   constructor(
     bus: EventBus<WorkerEvents>,
@@ -22,10 +21,6 @@ export class Reporter {
     this.#bus = bus;
     this.#log = log;
     this.#onDead = onDead;
-  }
-
-  get logger(): Logger {
-    return this.#log.logger;
   }
 
   started(attempt: Attempt): void {
@@ -45,9 +40,8 @@ export class Reporter {
     if (this.#onDead !== null) this.#callOnDead(this.#onDead, event);
   }
 
-  leaseLost(attempt: Attempt, reason: string): void {
+  leaseLost(attempt: Attempt, reason: string, loopBlockedMs: number): void {
     const { id, type, queue, attempt: number } = attempt.lease;
-    const loopBlockedMs = Math.round(this.blockedMs);
     const why = loopBlockedMs > 0 ? `${reason}; the event loop was blocked for ${loopBlockedMs} ms` : reason;
     this.#bus.emit('lease-lost', { jobId: id, type, queue, attempt: number, reason: why, loopBlockedMs });
   }
@@ -56,28 +50,31 @@ export class Reporter {
     const { id, type, queue } = attempt.lease;
     this.#bus.emit('zombie', { jobId: id, type, queue, state });
     if (state !== 'ended')
-      this.logger.warn({ jobId: id, type, queue, state }, 'handler goes on after its job was settled');
+      this.#say('warn', { jobId: id, type, queue, state }, 'handler goes on after its job was settled');
   }
 
   /** A call failed. The first of its kind is told; the rest until it recovers are the same story. */
   trouble(what: string, error: unknown): void {
     if (this.#troubles.has(what)) return;
     this.#troubles.add(what);
-    const message = error instanceof Error ? error.message : String(error);
-    this.#bus.emit('degraded', {
-      reason: `${what}: ${message}`,
-      code: isSuretyError(error) ? error.code : null,
-    });
-    this.logger.warn(
-      { what, code: isSuretyError(error) ? error.code : undefined, error: message },
-      'store trouble',
-    );
+    const message = messageOf(error);
+    const code = codeOf(error);
+    this.#bus.emit('degraded', { reason: `${what}: ${message}`, code });
+    this.#say('warn', { what, code, error: message }, 'store trouble');
   }
 
   recovered(what: string): void {
     if (!this.#troubles.delete(what)) return;
     this.#bus.emit('recovered', { reason: what });
-    this.logger.info({ what }, 'store recovered');
+    this.#say('info', { what }, 'store recovered');
+  }
+
+  /** What the adapter reports by itself: adapters do not log. */
+  notice(notice: Notice): void {
+    this.#bus.emit('notice', notice);
+    const { kind, ...facts } = notice;
+    const error = 'error' in facts && facts.error !== null ? messageOf(facts.error) : undefined;
+    this.#say(kind === 'recovered' ? 'info' : 'warn', { kind, ...facts, error }, 'store notice');
   }
 
   get troubles(): readonly string[] {
@@ -86,13 +83,17 @@ export class Reporter {
 
   #callOnDead(onDead: (event: AttemptEvent) => unknown, event: AttemptEvent): void {
     const fault = (error: unknown): void =>
-      this.logger.error({ jobId: event.jobId, error: String(error) }, 'onDead threw');
+      this.#say('error', { jobId: event.jobId, error: messageOf(error) }, 'onDead threw');
     try {
       const answer = onDead(event);
       if (answer instanceof Promise) answer.catch(fault);
     } catch (error) {
       fault(error);
     }
+  }
+
+  #say(level: 'info' | 'warn' | 'error', facts: object, what: string): void {
+    this.#log.say((logger: Logger) => logger[level](facts, what));
   }
 }
 
@@ -109,6 +110,6 @@ function eventOf(attempt: Attempt, outcome: AttemptOutcome): AttemptEvent {
     waitMs: lease.waitedMs,
     errorClass: error?.name ?? null,
     code: error?.code ?? null,
-    message: error?.message ?? null,
+    message: error?.message ?? attempt.reason,
   };
 }

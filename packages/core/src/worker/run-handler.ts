@@ -1,6 +1,7 @@
 import { checkInput } from '../definition/check-input.ts';
 import type { Attempt } from './attempt.ts';
 import { AttemptContext, type ContextServices } from './context.ts';
+import { codeOf } from './describe-error.ts';
 import { type HandlerEnd, policyOf } from './ending.ts';
 
 /** Validates the stored payload, hands the schema's output to the handler and waits for its end. Rejects with what the handler throws. */
@@ -14,8 +15,10 @@ export async function runHandler(attempt: Attempt, services: ContextServices): P
     try {
       const checked = checkInput(lease.type, schema, input);
       input = checked instanceof Promise ? await checked : checked;
-    } catch (unfit) {
-      return { unfit };
+    } catch (fault) {
+      // Only what the schema says of the payload is final; a schema that breaks is a fault like any other.
+      if (codeOf(fault) === 'PAYLOAD_INVALID') return { unfit: fault };
+      throw fault;
     }
   }
   const context = new AttemptContext(attempt, policyOf(attempt).maxAttempts, services);

@@ -41,9 +41,6 @@ export class RunningAttempts {
   entries(): [Attempt, Lane][] {
     return [...this.#running];
   }
-  laneOf(attempt: Attempt): Lane | null {
-    return this.#running.get(attempt) ?? null;
-  }
 
   enter(attempt: Attempt, lane: Lane, timeoutMs: number, now: number): void {
     this.#running.set(attempt, lane);
@@ -71,10 +68,8 @@ export class RunningAttempts {
   }
 
   /** The handler of a zombie has returned; false when its slot had been taken back before. */
-  zombieReturned(attempt: Attempt): Lane | null {
-    const zombie = this.#zombies.get(attempt);
-    this.#zombies.delete(attempt);
-    return zombie?.lane ?? null;
+  zombieReturned(attempt: Attempt): boolean {
+    return this.#zombies.delete(attempt);
   }
 
   tick(now: number): void {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Capabilities } from '../contract/index.ts';
 import { isSuretyError, SuretyError } from '../errors/index.ts';
@@ -9,8 +10,10 @@ import { assertKnownOptions } from '../options/known-options.ts';
 import { type Client, createClient } from '../producer/client.ts';
 import { PauseAfterFailure } from '../retry/pause-after-failure.ts';
 import { type BackendHold, holdBackend } from '../startup/backend-session.ts';
+import { type GuardedCalls, guardedCalls } from '../startup/guarded-calls.ts';
 import { AgeWatch } from './age-watch.ts';
 import type { Attempt } from './attempt.ts';
+import { messageOf } from './describe-error.ts';
 import { Engine } from './engine.ts';
 import { Reporter } from './reporter.ts';
 import { type WorkerOptions, type WorkerSettings, workerSettings } from './worker-options.ts';
@@ -58,7 +61,7 @@ export function createWorker<C extends Capabilities>(options: WorkerOptions<C>):
 }
 
 /** How long the last settlements of a stop may take while the store answers, and while it does not. */
-const FLUSH_MS = 5000;
+const FLUSH_MS = 2000;
 const FLUSH_AWAY_MS = 500;
 const NOTHING: StopReport = Object.freeze({ finished: 0, released: 0, abandoned: 0 });
 
@@ -70,7 +73,7 @@ class QueueWorker implements Worker {
   #hold: BackendHold | null = null;
   #log: AttemptLog | null = null;
   #client: Client | null = null;
-  #opened: Promise<void> = Promise.resolve();
+  #calls: GuardedCalls | null = null;
   #openRetry: NodeJS.Timeout | null = null;
   #openReason: string | null = null;
   #watch: NodeJS.Timeout | null = null;
@@ -80,7 +83,7 @@ class QueueWorker implements Worker {
   constructor(settings: WorkerSettings) {
     this.#settings = settings;
     this.#bus = new EventBus((name, error) =>
-      this.#log?.logger.error({ event: name, error: String(error) }, 'a listener threw'),
+      this.#log?.say((logger) => logger.error({ event: name, error: messageOf(error) }, 'a listener threw')),
     );
   }
 
@@ -101,16 +104,16 @@ class QueueWorker implements Worker {
     const { backend, log, logger, onDead } = this.#settings;
     this.#log = attemptLog(log, logger);
     const reporter = new Reporter(this.#bus, this.#log, onDead);
-    this.#hold = holdBackend(backend, (notice) => this.#bus.emit('notice', notice));
+    this.#hold = holdBackend(backend, (notice) => reporter.notice(notice));
     this.#client = createClient({ backend });
     const client = this.#client;
-    this.#engine = new Engine(this.#settings, this.#bus, reporter, {
+    this.#calls = guardedCalls(backend);
+    this.#engine = new Engine(this.#settings, this.#calls, this.#bus, reporter, {
       logFor: (attempt) => this.#logFor(attempt),
       enqueue: (job, input, options) => client.enqueue(job, input, options),
     });
     if (this.#settings.signals) this.#listenForSignals();
-    this.#opened = this.#open(this.#engine, this.#hold, reporter, new PauseAfterFailure());
-    await this.#opened;
+    await this.#open(this.#engine, this.#hold, reporter, new PauseAfterFailure());
   }
 
   stop(options: { readonly drain?: Duration; readonly grace?: Duration } = {}): Promise<StopReport> {
@@ -164,18 +167,17 @@ class QueueWorker implements Worker {
     try {
       await hold.ready(this.#settings.timeoutMs);
     } catch (error) {
-      if (this.#state !== 'starting') return;
-      if (!isSuretyError(error) || error.retryable === 'no') return this.#refuse(error);
+      if (!this.#isStarting(engine)) return;
+      if (!isSuretyError(error) || error.retryable === 'no') return this.#refuse(error, reporter);
       this.#openReason = error.message;
       reporter.trouble('open', error);
       this.#openRetry = setTimeout(() => {
-        this.#opened = this.#open(engine, hold, reporter, pause).catch((late: unknown) =>
-          reporter.trouble('open', late),
-        );
+        // A refusal that comes late is in the log and in `health`; nobody waits for start() any more.
+        this.#open(engine, hold, reporter, pause).catch(() => undefined);
       }, pause.failed());
       return;
     }
-    if (this.#state !== 'starting') return;
+    if (!this.#isStarting(engine)) return;
     this.#openReason = null;
     reporter.recovered('open');
     this.#setState('running');
@@ -183,9 +185,15 @@ class QueueWorker implements Worker {
     this.#watchAge(engine);
   }
 
-  async #refuse(error: unknown): Promise<void> {
+  /** Also false for an opening of an earlier start that ends only now: it must not begin a second poller. */
+  #isStarting(engine: Engine): boolean {
+    return this.#state === 'starting' && this.#engine === engine;
+  }
+
+  async #refuse(error: unknown, reporter: Reporter): Promise<void> {
+    this.#openReason = messageOf(error);
+    reporter.trouble('open', error);
     await this.#letGo();
-    this.#openReason = error instanceof Error ? error.message : String(error);
     throw error;
   }
 
@@ -200,7 +208,7 @@ class QueueWorker implements Worker {
   }
 
   async #drain(engine: Engine, drainMs: number, graceMs: number): Promise<StopReport> {
-    const before = { ...engine.confirmed };
+    const { finished, released } = engine.fates;
     engine.stopClaiming();
     const drained = await until(() => engine.active === 0, drainMs);
     if (!drained) {
@@ -208,10 +216,15 @@ class QueueWorker implements Worker {
       await until(() => engine.active === 0, graceMs);
       engine.releaseRunning();
     }
-    await until(() => engine.unsettled === 0, engine.isFailing ? FLUSH_AWAY_MS : FLUSH_MS);
+    const flushAt = performance.now();
+    const isAway = (): boolean => engine.isFailing && performance.now() - flushAt > FLUSH_AWAY_MS;
+    await until(() => engine.unsettled === 0 || isAway(), FLUSH_MS);
     const abandoned = engine.end();
-    const { finished, released } = engine.confirmed;
-    return { finished: finished - before.finished, released: released - before.released, abandoned };
+    return {
+      finished: engine.fates.finished - finished,
+      released: engine.fates.released - released,
+      abandoned,
+    };
   }
 
   async #letGo(): Promise<void> {
@@ -222,10 +235,11 @@ class QueueWorker implements Worker {
     this.#watch = null;
     this.#engine?.end();
     const graceMs = this.#settings.backend.capabilities.stopBoundMs;
-    await this.#client?.close();
+    // A child's enqueue under way has its own, longer limit; whoever awaits it learns its end all the same.
+    await Promise.race([this.#client?.close(), delay(FLUSH_AWAY_MS, undefined, { ref: false })]);
     const fault = await this.#hold?.release(graceMs);
     if (fault instanceof Error)
-      this.#log?.logger.warn({ error: fault.message }, 'the backend did not close cleanly');
+      this.#log?.say((logger) => logger.warn({ error: fault.message }, 'the backend did not close cleanly'));
     this.#log?.close();
     this.#hold = null;
     this.#client = null;
@@ -233,23 +247,10 @@ class QueueWorker implements Worker {
   }
 
   #watchAge(engine: Engine): void {
-    const { alert, backend, queues, timeoutMs } = this.#settings;
-    if (alert === null) return;
-    const watch = new AgeWatch(backend, alert.limitMs, (change) => this.#bus.emit('age-alert', change));
-    let looking = false;
-    const look = async (): Promise<void> => {
-      if (looking) return;
-      looking = true;
-      try {
-        for (const queue of queues) await watch.look(queue, timeoutMs);
-        engine.reporter.recovered('counts');
-      } catch (error) {
-        engine.reporter.trouble('counts', error);
-      }
-      looking = false;
-    };
-    this.#watch = setInterval(() => void look(), alert.everyMs);
-    void look();
+    const { alert, queues, timeoutMs } = this.#settings;
+    if (alert === null || this.#calls === null) return;
+    const watch = new AgeWatch(this.#calls, alert.limitMs, (change) => this.#bus.emit('age-alert', change));
+    this.#watch = watch.every(alert.everyMs, queues, timeoutMs, engine.reporter);
   }
 
   #logFor(attempt: Attempt): Logger {
@@ -263,7 +264,7 @@ class QueueWorker implements Worker {
   #listenForSignals(): void {
     const stop = (): void => {
       this.#removeSignals();
-      this.stop().catch((error: unknown) => this.#log?.logger.error({ error: String(error) }, 'stop failed'));
+      void this.stop();
     };
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);

@@ -1,0 +1,32 @@
+/** One timer for the earliest of what is waited for. */
+export class Alarm {
+  readonly #ring: () => void;
+  #timer: NodeJS.Timeout | null = null;
+  #at = Number.POSITIVE_INFINITY;
+  #closed = false;
+
+  constructor(ring: () => void) {
+    this.#ring = ring;
+  }
+
+  /** Rings at `at` by `performance.now()`, unless it rings earlier anyway. */
+  setFor(at: number): void {
+    if (this.#closed || at >= this.#at) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#at = at;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = null;
+        this.#at = Number.POSITIVE_INFINITY;
+        this.#ring();
+      },
+      Math.max(1, Math.ceil(at - performance.now())),
+    );
+  }
+
+  close(): void {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}
