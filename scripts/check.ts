@@ -22,6 +22,11 @@ const checks: readonly Check[] = [
     command: process.execPath,
     args: ['--conditions=surety-source', 'scripts/generate-docs.ts', '--check'],
   },
+  {
+    name: 'generated-readme',
+    command: process.execPath,
+    args: ['--conditions=surety-source', 'scripts/generate-readme.ts', '--check'],
+  },
   { name: 'build', command: bin('tsc'), args: ['-b', 'packages'] },
   { name: 'test-types', command: bin('tsc'), args: ['-p', 'tsconfig.tests.json'] },
   { name: 'lint', command: bin('oxlint'), args: ['--type-aware', '--deny-warnings'] },

@@ -8,7 +8,10 @@ import { expect, test } from 'vitest';
 test('the example of the README stores a job, works it, and stops in order on SIGTERM', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'surety-quick-start-'));
   const program = new URL('../main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, ['--conditions=surety-source', program], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--conditions=surety-source', program], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const exited = once(child, 'exit');
   try {
     let output = '';
