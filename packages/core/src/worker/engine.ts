@@ -19,9 +19,6 @@ import { RunningAttempts } from './running-attempts.ts';
 import { claimOrder, joinTurns, nextInTurn } from './turns.ts';
 import type { WorkerSettings } from './worker-options.ts';
 
-/** A wait for the set rate is cut into pieces: a timer holds no more than 2^31 ms. */
-const LONGEST_TIMER_MS = 60_000;
-
 /** The running part of a worker: slots, lanes, leases, time limits. Made at start, thrown away after stop. */
 export class Engine {
   readonly lanes: readonly Lane[];
@@ -48,8 +45,8 @@ export class Engine {
     reporter: Reporter,
     services: ContextServices,
   ) {
-    const { backend, concurrency, leaseMs, timeoutMs } = settings;
-    const { capabilities } = backend;
+    const { concurrency, leaseMs, timeoutMs } = settings;
+    const { capabilities } = settings.backend;
     this.#settings = settings;
     this.reporter = reporter;
     this.#services = services;
@@ -87,7 +84,8 @@ export class Engine {
           calls,
           leaseMs,
           timeoutMs,
-          settleAtOnce: !settings.claimAhead,
+          // Beside a suspect all that waits to be settled is at risk.
+          settleAtOnce: () => !settings.claimAhead || this.#intake.suspects > 0,
           target: () => this.#size.target(),
           ask: (lane) => this.#ask(lane),
           isStopping: () => this.#stopping,
@@ -111,7 +109,7 @@ export class Engine {
   get running(): number {
     return this.#running.slots;
   }
-  /** Attempts whose end is still open; zombies are settled and do not count. */
+  /** Zombies are settled and do not count. */
   get active(): number {
     return this.#running.active + this.#intake.promised;
   }
@@ -131,7 +129,7 @@ export class Engine {
     this.#pumpAll();
   }
 
-  /** Takes no more jobs and hands back what is held unstarted. Running handlers go on. */
+  /** Takes no more jobs, hands back what is held. */
   stopClaiming(): void {
     this.#stopping = true;
     for (const lane of this.lanes) {
@@ -222,7 +220,7 @@ export class Engine {
         this.#schedule();
         this.#pumpAll();
       },
-      Math.max(1, Math.min(ms, LONGEST_TIMER_MS)),
+      Math.max(1, ms),
     );
   }
 

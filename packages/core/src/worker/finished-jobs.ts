@@ -19,6 +19,10 @@ export class FinishedJobs {
     this.#jobs.push(attempt);
   }
 
+  takeAll(): Attempt[] {
+    return this.#jobs.splice(0);
+  }
+
   /** What may be sent now: not past its lease, and no renewal of it under way (it could make a settled lease look alive). */
   take(limit: number, isSendable: (attempt: Attempt) => boolean): Attempt[] {
     const batch: Attempt[] = [];

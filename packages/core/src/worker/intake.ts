@@ -141,7 +141,8 @@ export class Intake {
     const returns = this.#engine.lanes().map((each) => {
       const held = each.heldJobs.takeAll();
       for (const attempt of held) prepareHandBack(attempt, 0);
-      return held.length === 0 ? Promise.resolve(true) : each.settleNow(held);
+      // What is finished and not yet settled would be lost with the process too.
+      return each.settleNow(held);
     });
     const areBack = (await Promise.all(returns)).every(Boolean);
     const until = performance.now() + (areBack ? SUSPECT_PATIENCE_MS : 0);

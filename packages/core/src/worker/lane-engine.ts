@@ -9,7 +9,8 @@ export interface LaneEngine<This> {
   readonly calls: GuardedCalls;
   readonly leaseMs: number;
   readonly timeoutMs: number;
-  readonly settleAtOnce: boolean;
+  /** No settlement waits for others to go with it. */
+  readonly settleAtOnce: () => boolean;
   readonly target: () => number;
   /** How many jobs this lane may claim now. */
   readonly ask: (lane: This) => Ask;

@@ -1,7 +1,7 @@
 import type { Claim, ClaimRequest, Settlement, SettleOutcome } from '../contract/index.ts';
-import { PauseAfterFailure } from '../retry/pause-after-failure.ts';
 import { Alarm } from './alarm.ts';
 import type { Attempt } from './attempt.ts';
+import { CallPause } from './call-pause.ts';
 import { checkedClaim, checkedOutcomes } from './checked-answer.ts';
 import type { Ask } from './claim-demand.ts';
 import { ClaimReplay, type ClaimTicket } from './claim-replay.ts';
@@ -32,6 +32,7 @@ export class Lane implements TurnTaker, Claimer {
   askedAt: number = Number.NEGATIVE_INFINITY;
   readonly #finished = new FinishedJobs();
   #sending = false;
+  #sent: Promise<void> = Promise.resolve();
   #onWire = 0;
   #waiting: AbortController | null = null;
   /** What the claim under way may still bring. */
@@ -41,10 +42,9 @@ export class Lane implements TurnTaker, Claimer {
   /** While paused, or after a claim that did not wait: settling goes on. */
   #noClaimUntil = 0;
   #isPaused = false;
-  #settleFails = false;
   #closed = false;
   readonly #alarm: Alarm = new Alarm(() => this.pump());
-  readonly #pause = new PauseAfterFailure();
+  readonly #pause = new CallPause();
   readonly #replay: ClaimReplay;
   readonly #engine: LaneEngine<Lane>;
 
@@ -73,7 +73,7 @@ export class Lane implements TurnTaker, Claimer {
     return this.#isPaused;
   }
   get isFailing(): boolean {
-    return this.#pause.failures > 0;
+    return this.#pause.isFailing;
   }
 
   /** Its settlement is decided and goes out with the next batch. */
@@ -93,7 +93,7 @@ export class Lane implements TurnTaker, Claimer {
       if (this.#settleDue(now)) {
         const { maxItems } = this.#engine.capabilities.batch;
         const batch = this.#finished.take(maxItems, (attempt) => this.#isSendable(attempt, now));
-        if (batch.length > 0) return void this.#send(batch, this.#waiting === null ? ask.max : 0, now);
+        if (batch.length > 0) return this.#send(batch, this.#waiting === null ? ask.max : 0, now);
       } else this.#alarm.setFor((this.#finished.oldestEndedAt ?? now) + FLUSH_AFTER_MS);
     }
     if (ask.max === 0 || this.#waiting !== null || this.#sending || this.held > 0) return;
@@ -117,35 +117,40 @@ export class Lane implements TurnTaker, Claimer {
     this.#alarm.close();
   }
 
-  /** Settles apart from the batches what must be settled before the caller goes on; false: not all is confirmed, and the lane sees to the rest. */
+  /** Settles these and all that is finished, at once; false: not all is confirmed, and the lane sees to the rest. */
   async settleNow(attempts: readonly Attempt[]): Promise<boolean> {
-    const renewals = attempts.map(({ group }) => group.renewing).filter((renewal) => renewal !== null);
-    // Counted as on the wire while it waits, so that a stop waits for it too.
+    // Counted as on the wire while they wait, so that a stop waits for them too.
     this.#onWire += attempts.length;
-    await Promise.all(renewals);
+    await this.#sent;
     this.#onWire -= attempts.length;
+    const all = [...attempts, ...this.#finished.takeAll()];
+    this.#onWire += all.length;
+    await Promise.all(all.flatMap(({ group }) => group.renewing ?? []));
+    this.#onWire -= all.length;
     const now = performance.now();
-    const due = attempts.filter((attempt) => this.#isSendable(attempt, now));
+    const due = all.filter((attempt) => this.#isSendable(attempt, now));
     const size = this.#engine.capabilities.batch.maxItems;
     for (let at = 0; at < due.length; at += size) await this.#settle(due.slice(at, at + size));
-    return attempts.every(({ state }) => state === 'gone');
+    return all.every(({ state }) => state === 'gone');
   }
 
   #settleDue(now: number): boolean {
     const count = this.#finished.size;
-    if (this.#engine.settleAtOnce || this.#engine.isStopping()) return true;
+    if (this.#engine.settleAtOnce() || this.#engine.isStopping()) return true;
     if (this.held === 0 && this.running === 0) return true;
     if (count >= this.#engine.target() / 4) return true;
     return now - (this.#finished.oldestEndedAt ?? now) >= FLUSH_AFTER_MS;
   }
 
-  async #send(batch: readonly Attempt[], ask: number, now: number): Promise<void> {
+  #send(batch: readonly Attempt[], ask: number, now: number): void {
     this.#sending = true;
     const both = ask > 0 && !this.#replay.isPending && now >= this.#noClaimUntil;
-    if (both && this.#engine.calls.settleAndClaim !== undefined) await this.#settleAndClaim(batch, ask, now);
-    else await this.#settle(batch);
-    this.#sending = false;
-    this.#engine.callEnded(this);
+    const isOneCall = both && this.#engine.calls.settleAndClaim !== undefined;
+    this.#sent = isOneCall ? this.#settleAndClaim(batch, ask, now) : this.#settle(batch);
+    void this.#sent.then(() => {
+      this.#sending = false;
+      this.#engine.callEnded(this);
+    });
   }
 
   #isSendable(attempt: Attempt, now: number): boolean {
@@ -159,9 +164,12 @@ export class Lane implements TurnTaker, Claimer {
     const ticket = this.#replay.ticket(now);
     this.#asked = ask;
     this.askedAt = now;
-    const sent = this.#sent(batch);
+    const settlements = this.#outgoing(batch);
     try {
-      const both = await this.#engine.calls.settleAndClaim?.(sent, this.#request(ask, 0, null, ticket));
+      const both = await this.#engine.calls.settleAndClaim?.(
+        settlements,
+        this.#request(ask, 0, null, ticket),
+      );
       const outcomes = checkedOutcomes(both?.outcomes ?? []);
       const claim = checkedClaim(both?.claim as Claim);
       this.#confirm(batch, outcomes);
@@ -169,27 +177,28 @@ export class Lane implements TurnTaker, Claimer {
     } catch (error) {
       this.#asked = 0;
       this.#replay.failed(ticket, performance.now());
-      this.#failedSettle(batch, error);
+      this.#confirm(batch, [], error);
     }
   }
 
   async #settle(batch: readonly Attempt[]): Promise<void> {
     const { calls, timeoutMs } = this.#engine;
     try {
-      this.#confirm(batch, checkedOutcomes(await calls.settle(this.#sent(batch), { timeoutMs })));
+      this.#confirm(batch, checkedOutcomes(await calls.settle(this.#outgoing(batch), { timeoutMs })));
     } catch (error) {
-      this.#failedSettle(batch, error);
+      this.#confirm(batch, [], error);
     }
   }
 
-  #sent(batch: readonly Attempt[]): Settlement[] {
+  #outgoing(batch: readonly Attempt[]): Settlement[] {
     this.#onWire += batch.length;
     for (const attempt of batch) attempt.inFlight = true;
     return batch.map(({ settlement }) => settlement).filter((settlement) => settlement !== null);
   }
 
-  #confirm(batch: readonly Attempt[], outcomes: readonly SettleOutcome[]): void {
-    let unknown: unknown = null;
+  /** An attempt without an outcome may have been settled; `fault` says why there is none. */
+  #confirm(batch: readonly Attempt[], outcomes: readonly SettleOutcome[], fault?: unknown): void {
+    let lost: { readonly error: unknown } | null = null;
     this.#onWire -= batch.length;
     for (const [index, attempt] of batch.entries()) {
       const outcome = outcomes[index];
@@ -198,23 +207,12 @@ export class Lane implements TurnTaker, Claimer {
         this.#engine.confirmed(attempt, outcome.status);
         continue;
       }
-      unknown = outcome?.error ?? new Error('no outcome');
+      lost = { error: outcome?.error ?? fault };
       this.#again(attempt);
     }
-    this.#settleFails = unknown !== null;
-    if (unknown !== null) return this.#failed('settle', unknown);
-    this.#pause.succeeded();
+    if (lost !== null) return this.#failed('settle', lost.error);
+    this.#pause.succeeded('settle');
     this.#engine.succeeded('settle');
-  }
-
-  #failedSettle(batch: readonly Attempt[], error: unknown): void {
-    this.#onWire -= batch.length;
-    for (const attempt of batch) {
-      attempt.inFlight = false;
-      this.#again(attempt);
-    }
-    this.#settleFails = true;
-    this.#failed('settle', error);
   }
 
   /** May have been settled: sent again, and a lease-lost then means unknown. */
@@ -227,7 +225,7 @@ export class Lane implements TurnTaker, Claimer {
     const stop = new AbortController();
     const ticket = this.#replay.ticket(now);
     // After a failure the first answer is wanted at once: it tells that the store is back.
-    const asks = ticket.isReplay || this.isFailing;
+    const asks = ticket.isReplay || this.#pause.fails('claim');
     const wait = asks ? 0 : waitMs;
     const wasQuiet = this.isQuiet;
     this.#waiting = stop;
@@ -285,14 +283,14 @@ export class Lane implements TurnTaker, Claimer {
   /** A settle that failed is over only when one succeeds, or when its leases have ended and there is none to send. */
   #claimSucceeded(): void {
     this.#engine.succeeded('claim');
-    if (this.#settleFails && this.unconfirmed > 0) return;
-    if (this.#settleFails) this.#engine.succeeded('settle');
-    this.#settleFails = false;
-    this.#pause.succeeded();
+    this.#pause.succeeded('claim');
+    if (!this.#pause.fails('settle') || this.unconfirmed > 0) return;
+    this.#pause.succeeded('settle');
+    this.#engine.succeeded('settle');
   }
 
   #failed(what: 'claim' | 'settle', error: unknown): void {
-    this.#restUntil = performance.now() + this.#pause.failed();
+    this.#restUntil = performance.now() + this.#pause.failed(what);
     this.#alarm.setFor(this.#restUntil);
     this.#engine.failed(what, error);
   }

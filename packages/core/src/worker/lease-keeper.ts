@@ -74,6 +74,7 @@ export class LeaseKeeper {
       else if (now >= group.renewAt && group.renewing === null) due.push(group);
     }
     if (due.length > 0) this.#renew(due, now);
+    else if (this.#groups.size === 0 && this.#probes.length === 0 && !this.#probing) this.#forget();
     else if (this.isBlocked(now) && now >= this.#nextProbeAt) this.#probe(now);
   }
 
@@ -135,11 +136,7 @@ export class LeaseKeeper {
 
   #probe(now: number): void {
     const probes = this.#probes;
-    if (this.#probing || probes.length === 0) {
-      // Nothing to ask with: what failed belongs to the past, and the next claim will show.
-      if (!this.#probing) this.#succeeded();
-      return;
-    }
+    if (this.#probing || probes.length === 0) return;
     this.#probing = true;
     this.#calls
       .renew(probes, this.#leaseMs, { timeoutMs: this.#timeoutMs })
@@ -155,8 +152,13 @@ export class LeaseKeeper {
 
   #succeeded(): void {
     this.lastOkAt = performance.now();
-    this.#failingSince = null;
     this.#probes = [];
+    this.#forget();
+  }
+
+  /** Nothing is held and nothing was dropped: what failed belongs to the past, and the next lease will show. */
+  #forget(): void {
+    this.#failingSince = null;
     if (this.#pause.succeeded()) this.#events.recovered();
   }
 

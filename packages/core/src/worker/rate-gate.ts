@@ -1,3 +1,5 @@
+const LONGEST_WAIT_MS = 60_000;
+
 /**
  * A token bucket over starts (G9.4). It holds at most a tenth of a second's worth (at least one), so that after a pause the
  * downstream sees the rate and not a burst of what was saved up.
@@ -29,10 +31,10 @@ export class RateGate {
     return Math.floor(this.#tokens + withinMs * this.#perMs);
   }
 
-  /** Ms until the next token. */
+  /** Ms until the next token, or until it is worth looking again: a timer holds no more than 2^31 ms. */
   waitMs(now: number): number {
     this.#refill(now);
-    return this.#tokens >= 1 ? 0 : Math.ceil((1 - this.#tokens) / this.#perMs);
+    return this.#tokens >= 1 ? 0 : Math.min(LONGEST_WAIT_MS, Math.ceil((1 - this.#tokens) / this.#perMs));
   }
 
   #refill(now: number): void {

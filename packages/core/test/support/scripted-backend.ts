@@ -169,7 +169,7 @@ export function scriptedBackend(
     },
     set paused(value) {
       paused = value;
-      for (const look of [...waiters]) look();
+      for (const look of Array.from(waiters)) look();
     },
     get waiting() {
       return waiters.size;
@@ -179,7 +179,7 @@ export function scriptedBackend(
     },
     give(...given) {
       ready.push(...given);
-      for (const look of [...waiters]) look();
+      for (const look of Array.from(waiters)) look();
     },
     async open() {
       backend.opened += 1;

@@ -22,7 +22,7 @@ export interface Trial {
   readonly worker: Worker;
   /** Names in order. */
   readonly order: string[];
-  of<Name extends keyof WorkerEvents>(name: Name): readonly WorkerEvents[Name][];
+  readonly of: <Name extends keyof WorkerEvents>(name: Name) => readonly WorkerEvents[Name][];
 }
 
 /** A worker that logs nothing and records every event. */

@@ -1,7 +1,7 @@
 import { defineJob, handle, SuretyError } from '@surety/core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { lease, leases, scriptedBackend } from '../support/scripted-backend.ts';
-import { pass, stopNow, stopTime, type Trial, trial } from '../support/worker-trial.ts';
+import { deferred, pass, stopNow, stopTime, type Trial, trial } from '../support/worker-trial.ts';
 
 const job = defineJob('test.job');
 let running: Trial | null = null;
@@ -122,6 +122,30 @@ test('B055: failing settlements are tried with growing pauses too, beside claims
   await pass(25_000);
   expect(backend.verbs.filter((verb) => verb === 'settle').length).toBeLessThanOrEqual(13);
   expect(running.worker.health().ok).toBe(false);
+});
+
+test('a settle that succeeds beside a claim that fails does not hide it: health is back within seconds', async () => {
+  const backend = scriptedBackend();
+  const answer = deferred();
+  let calls = 0;
+  backend.script.settle = async (_settlements, plain) => {
+    await answer.promise;
+    return plain();
+  };
+  backend.script.claim = (_request, plain) => (calls++ === 1 ? Promise.reject(new Error('away')) : plain());
+  const slow = defineJob('slow');
+  running = trial({
+    backend,
+    concurrency: 3,
+    handlers: [handle(job, () => undefined), handle(slow, () => new Promise(() => undefined))],
+  });
+  backend.give(lease(), lease({ type: 'slow' }));
+  await running.worker.start();
+  await pass(50);
+  answer.resolve();
+  await pass(2000);
+  expect(running.of('degraded')).toHaveLength(1);
+  expect(running.worker.health()).toMatchObject({ ok: true, reason: null });
 });
 
 test('an idle worker makes few calls: one long poll after another', async () => {

@@ -76,21 +76,24 @@ test('B046: a job that loses its worker each time is started three times, then d
   const { id } = await client.enqueue(poison, {});
   for (let n = 0; n < 10; n += 1) await client.enqueue(job, { n });
   const deaths: string[] = [];
-  // A killed worker neither renews nor settles: its calls go nowhere from the crash on.
+  // A killed worker neither renews nor settles: its waiting claim ends, its calls go nowhere from the crash on.
   const worker = (): Trial => {
-    let isKilled = false;
+    const crash = new AbortController();
     const gone = new Promise<never>(() => undefined);
     const alive =
       <Args extends unknown[], Answer>(call: (...args: Args) => Promise<Answer>) =>
       (...args: Args): Promise<Answer> =>
-        isKilled ? gone : call(...args);
+        crash.signal.aborted ? gone : call(...args);
     const { settleAndClaim: _unused, ...calls } = backend;
     return trial({
       backend: {
         ...calls,
-        claim: alive(backend.claim),
-        renew: alive(backend.renew),
-        settle: alive(backend.settle),
+        claim: alive((request: Parameters<typeof backend.claim>[0]) => {
+          const signals = request.signal === null ? [crash.signal] : [crash.signal, request.signal];
+          return backend.claim({ ...request, signal: AbortSignal.any(signals) });
+        }),
+        renew: alive((...args: Parameters<typeof backend.renew>) => backend.renew(...args)),
+        settle: alive((...args: Parameters<typeof backend.settle>) => backend.settle(...args)),
         close: () => Promise.resolve(),
       },
       lease: 1000,
@@ -99,7 +102,7 @@ test('B046: a job that loses its worker each time is started three times, then d
       handlers: [
         handle(poison, () => {
           starts.push(performance.now());
-          isKilled = true;
+          crash.abort();
           return gone;
         }),
         handle(job, (input) => {
@@ -166,6 +169,35 @@ test('a suspect starts only when all that was held unstarted is back at the stor
   expect(running.of('started').length).toBe(20 + 2);
 });
 
+test('what has ended and is not settled yet is settled before a suspect starts', async () => {
+  const backend = scriptedBackend();
+  const suspect = lease({ attempt: 2, lostClaims: 1, queue: 'elsewhere', type: 'elsewhere' });
+  const answer = deferred();
+  backend.script.settle = async (_settlements, plain) => {
+    await answer.promise;
+    return plain();
+  };
+  const elsewhere = defineJob('elsewhere', { queue: 'elsewhere' });
+  running = trial({
+    backend,
+    concurrency: 5,
+    handlers: [handle(job, () => undefined), handle(elsewhere, () => undefined)],
+  });
+  const others = leases(3);
+  backend.give(...others);
+  await running.worker.start();
+  await pass(100);
+  backend.give(suspect);
+  await pass(100);
+  // It was claimed, and waits for the settlement that is on the wire.
+  expect(backend.left).toBe(0);
+  expect(running.of('started')).toHaveLength(3);
+  answer.resolve();
+  await pass(100);
+  const order = [...running.of('attempt')].map(({ jobId }) => jobId);
+  expect(order).toEqual([...others.map(({ id }) => id), suspect.id]);
+});
+
 test('a suspect does not start when its neighbours could not be handed back', async () => {
   const backend = scriptedBackend();
   const suspect = lease({ attempt: 2, lostClaims: 1, maxAttempts: 9 });
@@ -190,7 +222,7 @@ test('a suspect without a slot is never held: it goes back, unspent, for a momen
   const backend = scriptedBackend();
   const suspect = lease({ attempt: 2, lostClaims: 1 });
   running = trial({ backend, concurrency: 1, handlers: [handle(job, hang)] });
-  backend.script.claim = async (request, plain) =>
+  backend.script.claim = async (_request, plain) =>
     backend.claims.length === 1
       ? { leases: [lease(), suspect], paused: false, leasedAt: performance.now() }
       : plain();

@@ -150,7 +150,7 @@ test('G4.5: never more starts than the limit, and the context tells the last', a
     { queue: 'default', limit: 10, cursor: null, type: null },
     { timeoutMs: 1000 },
   );
-  expect(entries.map(({ attempt }) => attempt).sort()).toEqual([2, 4]);
+  expect(entries.map(({ attempt }) => attempt).sort((a, b) => a - b)).toEqual([2, 4]);
   expect(running.of('dead')).toHaveLength(2);
   await client.close();
 });

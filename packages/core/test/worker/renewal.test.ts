@@ -1,4 +1,4 @@
-import { AbortReason, createClient, defineJob, handle } from '@surety/core';
+import { type AbortReason, createClient, defineJob, handle } from '@surety/core';
 import { memory } from '@surety/memory';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { lease, scriptedBackend } from '../support/scripted-backend.ts';
@@ -116,6 +116,22 @@ test('B030: a probe that throws at once ends nothing', async () => {
   await pass(10_000);
   expect(backend.left).toBe(0);
   expect(running.worker.health().ok).toBe(true);
+});
+
+test('a renewal that failed is forgotten once its job is settled and nothing is held', async () => {
+  const backend = scriptedBackend();
+  const end = deferred();
+  backend.script.renew = () => Promise.reject(new Error('no'));
+  running = trial({ backend, handlers: [handle(job, () => end.promise)] });
+  backend.give(lease());
+  await running.worker.start();
+  await pass(11_000);
+  expect(running.worker.health()).toMatchObject({ ok: false, lastRenewOkAgoMs: null });
+  end.resolve();
+  await pass(500);
+  expect(backend.settled).toMatchObject([{ kind: 'complete' }]);
+  expect(running.worker.health()).toMatchObject({ ok: true, lastRenewOkAgoMs: null });
+  expect(running.of('recovered')).toEqual([{ reason: 'renew' }]);
 });
 
 test('a lease that ends while its job is held is not started', async () => {

@@ -1,6 +1,9 @@
 import { defineJob, handle, SuretyError } from '@surety/core';
 import type { RenewOutcome, SettleOutcome } from '@surety/core/contract';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { guardedCalls } from '../../src/startup/guarded-calls.ts';
+import { Attempt } from '../../src/worker/attempt.ts';
+import { LeaseKeeper } from '../../src/worker/lease-keeper.ts';
 import { lease, leases, scriptedBackend } from '../support/scripted-backend.ts';
 import { deferred, pass, stopNow, stopTime, type Trial, trial } from '../support/worker-trial.ts';
 
@@ -252,4 +255,28 @@ test('settle and claim in one call whose answer was lost: the settlement is sent
   expect(backend.verbs.slice(both, both + 3)).toEqual(['both', 'settle', 'claim']);
   expect(replay?.nonce).toBe(backend.claims[1]?.nonce);
   expect(running.of('attempt').map(({ outcome }) => outcome)).toEqual(['completed', 'completed']);
+});
+
+test('the answer of a renewal does not judge what was put on the wire meanwhile', async () => {
+  const backend = scriptedBackend();
+  const renewal = deferred<readonly RenewOutcome[]>();
+  backend.script.renew = () => renewal.promise;
+  const lost: string[] = [];
+  const keeper = new LeaseKeeper(guardedCalls(backend), backend.capabilities, 3000, 1000, {
+    lost: ({ lease: { id } }) => lost.push(id),
+    renewed: () => undefined,
+    failed: () => undefined,
+    recovered: () => undefined,
+  });
+  const group = keeper.group({ leasedAt: performance.now() });
+  const [sent, running] = leases(2).map((each) => new Attempt(each, group, null, performance.now()));
+  if (sent === undefined || running === undefined) throw new Error('two leases');
+  keeper.add(sent);
+  keeper.add(running);
+  await pass(1100);
+  keeper.tick(performance.now());
+  sent.inFlight = true;
+  renewal.resolve([{ status: 'lease-lost' }, { status: 'lease-lost' }]);
+  await pass(10);
+  expect(lost).toEqual([running.lease.id]);
 });

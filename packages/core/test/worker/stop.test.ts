@@ -1,4 +1,4 @@
-import { createClient, defineJob, handle, SuretyError, type StopReport } from '@surety/core';
+import { createClient, defineJob, handle, type StopReport, SuretyError } from '@surety/core';
 import { memory } from '@surety/memory';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { lease, leases, scriptedBackend } from '../support/scripted-backend.ts';
@@ -133,16 +133,23 @@ test('B042: start and stop twenty times: one poller each time, nothing left of t
 
 test('B042: an opening that ends only after a stop and a new start begins no second poller', async () => {
   const backend = scriptedBackend();
-  const first = deferred();
+  const [first, second] = [deferred(), deferred()];
   let opens = 0;
-  backend.script.open = () => (opens++ === 0 ? first.promise : Promise.resolve());
+  backend.script.open = () => (opens++ === 0 ? first.promise : second.promise);
   const { worker } = (running = trial({ backend, handlers: [handle(job, () => undefined)] }));
   const started = worker.start();
   await pass(100);
   await stopNow(worker);
   const again = worker.start();
+  await pass(2000);
+  expect(opens).toBe(2);
   first.resolve();
-  await pass(20_000);
+  await pass(2000);
+  // Only the second start can say that it is open.
+  expect(worker.health().state).toBe('starting');
+  expect(backend.claims).toEqual([]);
+  second.resolve();
+  await pass(100);
   await Promise.all([started, again]);
   expect(worker.health().state).toBe('running');
   expect(backend.waiting).toBe(1);

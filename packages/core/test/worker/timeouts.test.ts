@@ -1,4 +1,4 @@
-import { AbortReason, defineJob, handle } from '@surety/core';
+import { type AbortReason, defineJob, handle } from '@surety/core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { lease, leases, scriptedBackend } from '../support/scripted-backend.ts';
 import { deferred, pass, stopNow, stopTime, type Trial, trial } from '../support/worker-trial.ts';
