@@ -73,8 +73,9 @@ export class Connection {
   }
 
   async open(timeoutMs: number, notify: (notice: Notice) => void): Promise<void> {
-    if (this.closed) throw failure('BACKEND_CLOSED', 'The backend was closed.', 'open');
     const before = this.#state;
+    // Opened again after a close: a new connection, that knows nothing of the leases of the old one.
+    if (this.closed) this.session = newSession();
     this.#state = 'open';
     this.#notify = notify;
     try {

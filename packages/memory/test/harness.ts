@@ -31,6 +31,7 @@ export function createHarness(variant: string | null): Harness {
     advance: (ms) => clock.advance(ms),
     corruptPayload: async (queue, id) => {
       if (!store.corruptPayload(queue, id)) throw new Error(`No job ${id} in ${queue}.`);
+      return 'written';
     },
     server: serverOf(store),
     network: async () => networkOf(store, connect(store)),

@@ -56,7 +56,8 @@ export function createConnection(options: ResolvedOptions, clock: MachineClock):
 class FileConnection implements Connection {
   readonly options: ResolvedOptions;
   readonly clock: MachineClock;
-  readonly bell: Bell;
+  /** A new one for every life between open and close: what waits on the old one has been told to go. */
+  bell: Bell;
   #session: Session | null = null;
   #closed = false;
   /** Why the connection is to be made anew before the next call; null: it is sound. */
@@ -69,7 +70,11 @@ class FileConnection implements Connection {
   constructor(options: ResolvedOptions, clock: MachineClock) {
     this.options = options;
     this.clock = clock;
-    this.bell = createBell({ pollMs: options.pollMs, dataVersion: () => this.#dataVersion() });
+    this.bell = this.#newBell();
+  }
+
+  #newBell(): Bell {
+    return createBell({ pollMs: this.options.pollMs, dataVersion: () => this.#dataVersion() });
   }
 
   get isOpen(): boolean {
@@ -78,6 +83,10 @@ class FileConnection implements Connection {
 
   async open({ timeoutMs, notify }: OpenOptions): Promise<void> {
     this.#notify = notify;
+    if (this.#closed) {
+      this.#closed = false;
+      this.bell = this.#newBell();
+    }
     await this.#untilFree('open', timeoutMs, () => {
       if (this.#session !== null && this.#broken === null && this.#isSameFile(this.#session)) return;
       this.#connect();

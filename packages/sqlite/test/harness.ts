@@ -40,7 +40,16 @@ export function createHarness(variant: string | null): Harness {
         db.prepare(`update surety_job set payload = '{"cut off' where id = ?`).run(id),
       );
       if (changed.changes !== 1) throw new Error(`No job ${id}.`);
+      return 'written';
     },
+    elapse: async (queue, ms) =>
+      onFile(file(), (db) => {
+        const jobs = `(select seq from surety_scheduled where queue = (select id from surety_queue where name = ?))`;
+        db.exec('begin immediate');
+        db.prepare(`update surety_job set due = due - ? where seq in ${jobs}`).run(ms, queue);
+        db.prepare(`update surety_scheduled set due = due - ? where seq in ${jobs}`).run(ms, queue);
+        db.exec('commit');
+      }),
     transaction: () => beginOn(file()),
   };
 }

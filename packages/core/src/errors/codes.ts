@@ -111,7 +111,7 @@ export const ERROR_CODES = {
     family: 'backend',
     retryable: 'no',
     meaning: 'The backend, client or worker was closed.',
-    remedy: 'Make a new one; a closed one stays closed.',
+    remedy: 'Make a new client, or start the worker again.',
   },
   CLIENT_OVERLOADED: {
     family: 'backend',

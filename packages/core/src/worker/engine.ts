@@ -3,6 +3,7 @@ import type { EventBus } from '../events/event-bus.ts';
 import type { WorkerEvents } from '../events/worker-events.ts';
 import type { GuardedCalls } from '../startup/guarded-calls.ts';
 import type { Attempt } from './attempt.ts';
+import { Breather } from './breather.ts';
 import { type Ask, claimDemand, NO_ASK } from './claim-demand.ts';
 import { ClaimSize } from './claim-size.ts';
 import type { ContextServices } from './context.ts';
@@ -31,6 +32,7 @@ export class Engine {
   readonly #gate: RateGate | null;
   readonly #intake: Intake;
   readonly #running: RunningAttempts;
+  readonly #breather: Breather = new Breather(() => this.#schedule());
   readonly #loop: LoopWatch;
   readonly #tickMs: number;
   #stopping = false;
@@ -90,6 +92,7 @@ export class Engine {
           ask: (lane) => this.#ask(lane),
           isStopping: () => this.#stopping,
           received: (lane, claim) => this.#received(lane, claim),
+          callSent: () => this.#breather.breathe(),
           callEnded: (lane) => this.#pump(lane),
           confirmed: (attempt, status) => this.fates.confirmed(attempt, status),
           tooLate: (attempt) => this.fates.lost(attempt, 'its time was over before it could be settled'),
@@ -159,6 +162,7 @@ export class Engine {
     this.#stopping = true;
     if (this.#tickTimer !== null) clearInterval(this.#tickTimer);
     if (this.#rateTimer !== null) clearTimeout(this.#rateTimer);
+    this.#breather.close();
     for (const lane of this.lanes) lane.close();
     return this.lanes.reduce((sum, lane) => sum + lane.unconfirmed, 0);
   }
@@ -198,7 +202,7 @@ export class Engine {
 
   #schedule(): void {
     this.#intake.startSuspects(performance.now());
-    while (!this.#stopping && this.#freeSlots > 0) {
+    while (!this.#stopping && !this.#breather.isBreathing && this.#freeSlots > 0) {
       const now = performance.now();
       const waitMs = this.#gate?.waitMs(now) ?? 0;
       // Looked at before the turn is taken: a turn that could not be used would be lost to its queue.
@@ -209,6 +213,7 @@ export class Engine {
       if (attempt?.state !== 'held') continue;
       this.#gate?.take(now);
       this.#start(lane, attempt, now);
+      this.#breather.started();
     }
   }
 

@@ -97,6 +97,8 @@ export class Lane implements TurnTaker, Claimer {
       } else this.#alarm.setFor((this.#finished.oldestEndedAt ?? now) + FLUSH_AFTER_MS);
     }
     if (ask.max === 0 || this.#waiting !== null || this.#sending || this.held > 0) return;
+    // What is finished goes out soon, and one call carries both halves.
+    if (this.#finished.size > 0 && this.#engine.calls.settleAndClaim !== undefined) return;
     if (now < this.#noClaimUntil) this.#alarm.setFor(this.#noClaimUntil);
     else void this.#wait(ask, now);
   }
@@ -144,6 +146,7 @@ export class Lane implements TurnTaker, Claimer {
 
   #send(batch: readonly Attempt[], ask: number, now: number): void {
     this.#sending = true;
+    this.#engine.callSent();
     const both = ask > 0 && !this.#replay.isPending && now >= this.#noClaimUntil;
     const isOneCall = both && this.#engine.calls.settleAndClaim !== undefined;
     this.#sent = isOneCall ? this.#settleAndClaim(batch, ask, now) : this.#settle(batch);

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { resetSocket } from './reset-socket.ts';
 
 /** What a network can do to one direction of a connection; read anew with every step, so that a change holds at once. */
 export interface Weather {
@@ -65,7 +66,7 @@ export function carry(source: Socket, sink: Socket, weather: () => Weather): One
     }
     if (step.kind === 'bytes') sink.write(step.bytes);
     else if (step.kind === 'end') sink.end();
-    else sink.resetAndDestroy();
+    else resetSocket(sink);
   };
 
   source.on('data', (bytes: Buffer) => add({ kind: 'bytes', bytes }));

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, Socket } from 'node:net';
 import { freePort } from '../machine/free-port.ts';
 import { carry, type OneWay } from './one-way.ts';
+import { resetSocket } from './reset-socket.ts';
 
 export interface ProxyTarget {
   readonly host: string;
@@ -108,8 +109,8 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
   function reset(link: Link): void {
     link.toServer.discard();
     link.toClient.discard();
-    link.client.resetAndDestroy();
-    link.upstream.resetAndDestroy();
+    resetSocket(link.client);
+    resetSocket(link.upstream);
     links.delete(link);
   }
 
