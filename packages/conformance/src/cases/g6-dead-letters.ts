@@ -229,7 +229,10 @@ export const deadLetterCases: readonly Case[] = [
         assert.equal('unreadable' in lease.payload, isWritten && lease.id === bad.id);
       const lease = leases.find(({ id }) => id === bad.id);
       assert.ok(lease);
-      if (!isWritten) return void (await ctx.complete(backend, ...leases));
+      if (!isWritten) {
+        await ctx.complete(backend, ...leases);
+        return;
+      }
       await ctx.bury(backend, lease, jobError('Not JSON.', { code: 'PAYLOAD_CORRUPT' }));
       await ctx.complete(backend, ...leases.filter(({ id }) => id !== bad.id));
       assert.equal(good.length, 3);

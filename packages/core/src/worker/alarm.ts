@@ -20,7 +20,8 @@ export class Alarm {
         this.#at = Number.POSITIVE_INFINITY;
         this.#ring();
       },
-      Math.max(1, Math.ceil(at - performance.now())),
+      // A longer timer would fire at once; one that rings early only asks again.
+      Math.min(Math.max(1, Math.ceil(at - performance.now())), 2 ** 31 - 1),
     );
   }
 

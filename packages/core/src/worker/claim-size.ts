@@ -1,6 +1,6 @@
 /** Work held ahead, in ms at the rate seen: enough to hide a round trip, short enough that a held job is not late. */
 const AHEAD_MS = 30;
-/** The most that is held: more made batches no faster and a crash more expensive. */
+/** The most that is in hand. With 500, batches were so small that their commits cost a quarter of the rate; 2000 were no faster, and a crash charges all. */
 const MOST_AHEAD = 1000;
 /** Weight of the newest handler time in the running mean. */
 const WEIGHT = 0.05;

@@ -2,6 +2,7 @@ import type { Claim } from '../contract/index.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { WorkerEvents } from '../events/worker-events.ts';
 import type { GuardedCalls } from '../startup/guarded-calls.ts';
+import { Alarm } from './alarm.ts';
 import type { Attempt } from './attempt.ts';
 import { Breather } from './breather.ts';
 import { type Ask, claimDemand, NO_ASK } from './claim-demand.ts';
@@ -32,12 +33,15 @@ export class Engine {
   readonly #gate: RateGate | null;
   readonly #intake: Intake;
   readonly #running: RunningAttempts;
+  readonly #rateAlarm: Alarm = new Alarm(() => {
+    this.#schedule();
+    this.#pumpAll();
+  });
   readonly #breather: Breather = new Breather(() => this.#schedule());
   readonly #loop: LoopWatch;
   readonly #tickMs: number;
   #stopping = false;
   #tickTimer: NodeJS.Timeout | null = null;
-  #rateTimer: NodeJS.Timeout | null = null;
   lastClaimOkAt: number | null = null;
 
   constructor(
@@ -161,7 +165,7 @@ export class Engine {
   end(): number {
     this.#stopping = true;
     if (this.#tickTimer !== null) clearInterval(this.#tickTimer);
-    if (this.#rateTimer !== null) clearTimeout(this.#rateTimer);
+    this.#rateAlarm.close();
     this.#breather.close();
     for (const lane of this.lanes) lane.close();
     return this.lanes.reduce((sum, lane) => sum + lane.unconfirmed, 0);
@@ -206,7 +210,8 @@ export class Engine {
       const now = performance.now();
       const waitMs = this.#gate?.waitMs(now) ?? 0;
       // Looked at before the turn is taken: a turn that could not be used would be lost to its queue.
-      if (waitMs > 0) return this.#scheduleLater(waitMs);
+      if (waitMs > 0)
+        return this.lanes.some(({ held }) => held > 0) ? this.#rateAlarm.setFor(now + waitMs) : undefined;
       const lane = nextInTurn(this.lanes);
       if (lane === null) return;
       const attempt = lane.heldJobs.take();
@@ -215,18 +220,6 @@ export class Engine {
       this.#start(lane, attempt, now);
       this.#breather.started();
     }
-  }
-
-  #scheduleLater(ms: number): void {
-    if (!this.lanes.some(({ held }) => held > 0)) return;
-    this.#rateTimer ??= setTimeout(
-      () => {
-        this.#rateTimer = null;
-        this.#schedule();
-        this.#pumpAll();
-      },
-      Math.max(1, ms),
-    );
   }
 
   #start(lane: Lane, attempt: Attempt, now: number): void {

@@ -17,7 +17,7 @@ export interface LaneEngine<This> {
   readonly isStopping: () => boolean;
   readonly received: (lane: This, claim: Claim) => void;
   /** A call of the lane has ended: slots or shares may be free. */
-  /** A settling call is about to leave the process. */
+  /** A settling call is about to leave the process, and there is more to start. */
   readonly callSent: () => void;
   readonly callEnded: (lane: This) => void;
   readonly confirmed: (attempt: Attempt, status: 'settled' | 'lease-lost') => void;

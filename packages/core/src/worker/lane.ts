@@ -47,11 +47,13 @@ export class Lane implements TurnTaker, Claimer {
   readonly #pause = new CallPause();
   readonly #replay: ClaimReplay;
   readonly #engine: LaneEngine<Lane>;
+  readonly #mostItems: number;
 
   constructor(queue: string, weight: number, engine: LaneEngine<Lane>) {
     this.queue = queue;
     this.weight = weight;
     this.#engine = engine;
+    this.#mostItems = engine.capabilities.batch.maxItems;
     this.#replay = new ClaimReplay(engine.capabilities.claimReplay, engine.leaseMs);
   }
 
@@ -91,14 +93,13 @@ export class Lane implements TurnTaker, Claimer {
     const ask = this.#engine.ask(this);
     if (!this.#sending && this.#finished.size > 0) {
       if (this.#settleDue(now)) {
-        const { maxItems } = this.#engine.capabilities.batch;
-        const batch = this.#finished.take(maxItems, (attempt) => this.#isSendable(attempt, now));
+        const batch = this.#finished.take(this.#mostItems, (attempt) => this.#isSendable(attempt, now));
         if (batch.length > 0) return this.#send(batch, this.#waiting === null ? ask.max : 0, now);
       } else this.#alarm.setFor((this.#finished.oldestEndedAt ?? now) + FLUSH_AFTER_MS);
     }
-    if (ask.max === 0 || this.#waiting !== null || this.#sending || this.held > 0) return;
-    // What is finished goes out soon, and one call carries both halves.
-    if (this.#finished.size > 0 && this.#engine.calls.settleAndClaim !== undefined) return;
+    // What is finished goes out soon, and one call then carries both halves.
+    const joins = this.#finished.size > 0 && this.#engine.calls.settleAndClaim !== undefined;
+    if (ask.max === 0 || joins || this.#waiting !== null || this.#sending || this.held > 0) return;
     if (now < this.#noClaimUntil) this.#alarm.setFor(this.#noClaimUntil);
     else void this.#wait(ask, now);
   }
@@ -131,8 +132,8 @@ export class Lane implements TurnTaker, Claimer {
     this.#onWire -= all.length;
     const now = performance.now();
     const due = all.filter((attempt) => this.#isSendable(attempt, now));
-    const size = this.#engine.capabilities.batch.maxItems;
-    for (let at = 0; at < due.length; at += size) await this.#settle(due.slice(at, at + size));
+    for (let at = 0; at < due.length; at += this.#mostItems)
+      await this.#settle(due.slice(at, at + this.#mostItems));
     return all.every(({ state }) => state === 'gone');
   }
 
@@ -146,7 +147,7 @@ export class Lane implements TurnTaker, Claimer {
 
   #send(batch: readonly Attempt[], ask: number, now: number): void {
     this.#sending = true;
-    this.#engine.callSent();
+    if (this.held > 0) this.#engine.callSent();
     const both = ask > 0 && !this.#replay.isPending && now >= this.#noClaimUntil;
     const isOneCall = both && this.#engine.calls.settleAndClaim !== undefined;
     this.#sent = isOneCall ? this.#settleAndClaim(batch, ask, now) : this.#settle(batch);
@@ -254,8 +255,8 @@ export class Lane implements TurnTaker, Claimer {
   }
 
   #request(ask: number, waitMs: number, signal: AbortSignal | null, { nonce }: ClaimTicket): ClaimRequest {
-    const { leaseMs, timeoutMs, capabilities } = this.#engine;
-    const max = Math.min(ask, capabilities.batch.maxItems);
+    const { leaseMs, timeoutMs } = this.#engine;
+    const max = Math.min(ask, this.#mostItems);
     return { queue: this.queue, max, leaseMs, waitMs, nonce, signal, timeoutMs };
   }
 

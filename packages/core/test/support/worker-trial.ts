@@ -66,7 +66,16 @@ export async function eventually(holds: () => boolean, what: string): Promise<vo
 /** From now on timers and both clocks stand still until `pass`; they begin at an hour, as no process reads 0. */
 export function stopTime(): void {
   vi.useFakeTimers({
-    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
+    toFake: [
+      'setTimeout',
+      'clearTimeout',
+      'setInterval',
+      'clearInterval',
+      'setImmediate',
+      'clearImmediate',
+      'performance',
+      'Date',
+    ],
   });
   vi.advanceTimersByTime(3_600_000);
 }
