@@ -37,7 +37,7 @@ describe('the verdict', () => {
       status: 'not-applicable',
       reason: 'embedded: no server',
     });
-    expect(reasonNotToRun(asking(['advance']), capabilities, harness)).toBeNull();
+    expect(reasonNotToRun(asking(['elapse']), capabilities, harness)).toBeNull();
   });
 
   test('of a capability that is not claimed is not applicable, hook or no hook', () => {

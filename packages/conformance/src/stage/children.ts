@@ -13,7 +13,7 @@ export interface ChildOptions {
 }
 
 /** Facts of a lease that crossed from a child. The lease itself stays there. */
-export interface HeldLease {
+interface HeldLease {
   readonly id: string;
   readonly attempt: number;
   readonly deliveries: number;
@@ -45,7 +45,7 @@ export interface ChildCommands {
 }
 
 /** What the worker of a child does. `types` it serves; types named in `exitOn` end the process at their start. */
-export interface WorkOrder {
+interface WorkOrder {
   readonly queue: string;
   readonly types: readonly string[];
   readonly exitOn: readonly string[];

@@ -4,9 +4,9 @@ import type { ErrorCode } from '../errors/index.ts';
 import { backoffMs } from '../retry/backoff.ts';
 
 /** Orderly interruptions a job may have; past it, it is buried as interrupted too often. */
-export const MAX_INTERRUPTIONS = 100;
+const MAX_INTERRUPTIONS = 100;
 /** How long a type may be unknown to every worker before its jobs are buried. */
-export const UNKNOWN_TYPE_LIMIT_MS: number = 24 * 3_600_000;
+const UNKNOWN_TYPE_LIMIT_MS = 24 * 3_600_000;
 const UNKNOWN_TYPE_FIRST_MS = 5000;
 const UNKNOWN_TYPE_LONGEST_MS = 60_000;
 const UNKNOWN_TYPE_SPREAD = 0.2;

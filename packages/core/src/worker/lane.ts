@@ -35,7 +35,6 @@ export class Lane implements TurnTaker, Claimer {
   #sent: Promise<void> = Promise.resolve();
   #onWire = 0;
   #waiting: AbortController | null = null;
-  /** What the claim under way may still bring. */
   #asked = 0;
   /** After a failure: no call at all. */
   #restUntil = 0;

@@ -45,7 +45,7 @@ export interface ScriptedBackend extends Backend {
   readonly left: number;
 }
 
-export const CAPABILITIES: Capabilities = {
+const CAPABILITIES: Capabilities = {
   moves: 'atomic',
   durability: 'memory',
   retentionMs: null,
