@@ -40,7 +40,8 @@ export const workerLifeCases: readonly Case[] = [
           });
           await ctx.eventually(async () => running, { what: `start ${deploy + 1}`, withinMs: 15_000 });
           const { value: report } = await ctx.within('stop', 10_000, worker.stop({ drain: 100, grace: 100 }));
-          assert.equal(report.released, 1, 'jobs handed back');
+          // Where a move is a copy its answer may be lost: the job is handed back, and the worker does not know.
+          if (ctx.capabilities.moves === 'atomic') assert.equal(report.released, 1, 'jobs handed back');
         });
       }
       assert.deepEqual(attempts, [1, 1, 1, 1, 1], 'attempt at each start');

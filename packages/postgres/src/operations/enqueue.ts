@@ -1,0 +1,186 @@
+import type { EnqueueOutcome, NewJob } from '@surety/core/contract';
+import { SuretyError } from '@surety/core/errors';
+import type { Attempt } from '../connection.ts';
+import { type Context, failure } from '../context.ts';
+import type { Call } from '../deadline.ts';
+import { isDataError, sqlState } from '../native-errors.ts';
+import { refusal } from '../new-job.ts';
+import { noteDue } from '../queue-state.ts';
+import { admit } from './admit.ts';
+import { enqueueValues } from './enqueue-values.ts';
+
+/** Sends one statement: on our own connections, or inside the caller's transaction. */
+export type Send = (statement: string, values: readonly unknown[], call: Call) => Promise<Attempt>;
+
+type Slot = EnqueueOutcome | null;
+
+/** G1.1, G1.2, G1.3, G1.6, G3.2, G3.3, G7.3. Never throws for what one item can be told. */
+export async function enqueue(
+  context: Context,
+  jobs: readonly NewJob[],
+  call: Call,
+  send: Send,
+): Promise<readonly EnqueueOutcome[]> {
+  const slots: Slot[] = jobs.map((job) => {
+    const error = refusal(job);
+    return error === null ? null : { status: 'rejected', id: job.id, error };
+  });
+  const first = new Map<string, number>();
+  for (const [index, job] of jobs.entries())
+    if (slots[index] === null && !first.has(job.id)) first.set(job.id, index);
+  const unique = jobs.map((_, index) => index).filter((index) => first.get(jobs[index]?.id ?? '') === index);
+  const admitted = await admit(context, jobs, unique, slots, call, send);
+  await store(context, jobs, admitted, slots, call, send);
+  return jobs.map((job, index) => slots[index] ?? repeated(job, slots[first.get(job.id) ?? -1] ?? null));
+}
+
+/** A later item of the same id: the first was stored or is a duplicate, or its fate is shared. */
+function repeated(job: NewJob, first: Slot): EnqueueOutcome {
+  if (first === null || first.status === 'accepted') return { status: 'duplicate', id: job.id, of: job.id };
+  return first;
+}
+
+/** Stores a group with one statement; a group that fails on data is halved until the item at fault stands alone. */
+async function store(
+  context: Context,
+  jobs: readonly NewJob[],
+  group: readonly number[],
+  slots: Slot[],
+  call: Call,
+  send: Send,
+): Promise<void> {
+  if (group.length === 0) return;
+  const batch = group.map((index) => jobs[index] as NewJob);
+  const keyed = batch.some(({ dedupe }) => dedupe !== null);
+  const statement = keyed ? context.sql.enqueueDeduped : context.sql.enqueue;
+  const result = await sendQuietly(context, statement, batch, keyed, call, send);
+  if (!result.ok) {
+    if (isDataError(result.native) && group.length > 1) {
+      const half = Math.ceil(group.length / 2);
+      await store(context, jobs, group.slice(0, half), slots, call, send);
+      await store(context, jobs, group.slice(half), slots, call, send);
+      return;
+    }
+    for (const index of group) slots[index] = failed(jobs[index] as NewJob, result);
+    return;
+  }
+  const row = result.rows[0] as { readonly stored: number; readonly stored_ids: readonly string[] | null };
+  const stored = row.stored_ids === null ? null : new Set(row.stored_ids);
+  const left: number[] = [];
+  for (const index of group) {
+    const { id, queue, delayMs } = jobs[index] as NewJob;
+    if (stored !== null && !stored.has(id)) {
+      left.push(index);
+      continue;
+    }
+    slots[index] = { status: 'accepted', id };
+    if (delayMs > 0) noteDue(context.queues.of(queue), delayMs);
+    const { depth } = context.queues.of(queue);
+    if (depth !== null) depth.added += 1;
+  }
+  await explain(context, jobs, left, slots, call, send);
+}
+
+/** A refused notification must not refuse the job: it is sent again without, and polling wakes the workers. */
+async function sendQuietly(
+  context: Context,
+  statement: string,
+  batch: readonly NewJob[],
+  keyed: boolean,
+  call: Call,
+  send: Send,
+): Promise<Attempt> {
+  const result = await send(statement, enqueueValues(context, batch, keyed, context.mayNotify), call);
+  if (result.ok || !context.mayNotify || !notifyRefused(result.native)) return result;
+  const reason = 'PostgreSQL refused a notification; idle workers find new jobs by polling.';
+  context.notify({ kind: 'degraded', reason, error: result.error });
+  if (sqlState(result.native) === '42501') context.mayNotify = false;
+  return send(statement, enqueueValues(context, batch, keyed, false), call);
+}
+
+/** The role may not notify, or the server's queue of notifications is full, which is only found at commit. */
+function notifyRefused(native: unknown): boolean {
+  const state = sqlState(native);
+  const message = native instanceof Error ? native.message : '';
+  return (
+    (state === '42501' && message.includes('pg_notify')) || (state === '54000' && /NOTIFY/i.test(message))
+  );
+}
+
+function failed(job: NewJob, { error, uncertain }: Attempt & { readonly ok: false }): EnqueueOutcome {
+  if (!uncertain) {
+    return {
+      status: 'rejected',
+      id: job.id,
+      error: new SuretyError(error.code, plain(error), details(job, error)),
+    };
+  }
+  const what = 'PostgreSQL did not say whether it stored the job.';
+  return {
+    status: 'unknown',
+    id: job.id,
+    error: new SuretyError('OUTCOME_UNKNOWN', what, details(job, error)),
+  };
+}
+
+/** The message without the remedy, which the class adds again. */
+function plain(error: SuretyError): string {
+  return error.message.endsWith(` ${error.remedy}`)
+    ? error.message.slice(0, -error.remedy.length - 1)
+    : error.message;
+}
+
+function details(job: NewJob, cause: unknown): ConstructorParameters<typeof SuretyError>[2] {
+  return { adapter: 'postgres', operation: 'enqueue', jobId: job.id, cause };
+}
+
+/** Whose duplicates the items are that were not stored: of a stored id, or of the holder of the key. */
+async function explain(
+  context: Context,
+  jobs: readonly NewJob[],
+  left: readonly number[],
+  slots: Slot[],
+  call: Call,
+  send: Send,
+): Promise<void> {
+  if (left.length === 0) return;
+  const keyed = left.map((index) => jobs[index] as NewJob).filter(({ dedupe }) => dedupe !== null);
+  const values = [
+    keyed.map(({ queue }) => queue),
+    keyed.map(({ dedupe }) => dedupe?.key),
+    left.map((index) => jobs[index]?.id),
+  ];
+  const result = await send(context.sql.dedupeOwners, values, call);
+  const again: number[] = [];
+  const owners = new Map<string, string>();
+  const present = new Set<string>();
+  for (const row of result.ok ? (result.rows as unknown as OwnerRow[]) : []) {
+    if (row.queue === null) present.add(row.id);
+    else owners.set(`${row.queue}\n${row.key}`, row.id);
+  }
+  for (const index of left) {
+    const job = jobs[index] as NewJob;
+    const owner = job.dedupe === null ? undefined : owners.get(`${job.queue}\n${job.dedupe.key}`);
+    if (!result.ok) slots[index] = { status: 'rejected', id: job.id, error: result.error };
+    else if (present.has(job.id)) slots[index] = { status: 'duplicate', id: job.id, of: job.id };
+    else if (owner !== undefined) slots[index] = { status: 'duplicate', id: job.id, of: owner };
+    else again.push(index);
+  }
+  if (again.length === 0) return;
+  // What stood in the way is gone since: it was completed, or its window has passed.
+  if (performance.now() < call.deadline) return store(context, jobs, again, slots, call, send);
+  for (const index of again) {
+    const { id } = jobs[index] as NewJob;
+    slots[index] = {
+      status: 'rejected',
+      id,
+      error: failure('BACKEND_TIMEOUT', 'The time was over.', 'enqueue', id),
+    };
+  }
+}
+
+interface OwnerRow {
+  readonly queue: string | null;
+  readonly key: string | null;
+  readonly id: string;
+}

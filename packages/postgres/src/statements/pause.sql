@@ -1,0 +1,9 @@
+-- Pauses a queue, and tells waiting workers.
+-- Inputs: $1 queue; $2 channel; $3 whether to notify.
+-- Rows: one: woken.
+-- Locks: the row of the queue.
+with changed as (
+  insert into {schema}.paused (queue, since) values ($1, statement_timestamp()) on conflict (queue) do nothing returning queue
+)
+select count(pg_notify($2, queue))::int as woken from changed
+where $3 and exists (select from {schema}.idle where idle.queue = $1 and until > statement_timestamp())
