@@ -133,15 +133,17 @@ describe('open', () => {
     expect(onFile(file, 'pragma journal_mode')).toBe('wal');
   });
 
-  test('again while open changes nothing, and after close is refused', async () => {
+  test('again while open changes nothing; closed, calls are refused until it is opened anew', async () => {
     const backend = await opened(sqlite(freshFile()));
     await put(backend, newJob());
     await backend.open({ ...CALL, notify: () => undefined });
     expect((await backend.counts(QUEUE, CALL)).ready.value).toBe(1);
     await backend.close({ graceMs: 100 });
     await backend.close({ graceMs: 100 });
-    expect(await refusal(backend)).toMatchObject({ code: 'BACKEND_CLOSED' });
     await expect(claim(backend)).rejects.toMatchObject({ code: 'BACKEND_CLOSED' });
+    await backend.open({ ...CALL, notify: () => undefined });
+    expect((await claim(backend)).leases).toHaveLength(1);
+    await backend.close({ graceMs: 100 });
   });
 
   test('before it, calls say that the backend is not open', async () => {

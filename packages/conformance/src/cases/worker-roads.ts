@@ -38,6 +38,8 @@ export const workerRoadCases: readonly Case[] = [
       }
       await ctx.passTime(50);
       const deaths: AttemptEvent[] = [];
+      // Where a move is a copy its answer may be lost: the job is among the dead, and the worker cannot tell.
+      const exact = ctx.capabilities.moves === 'atomic';
       await withWorkers(ctx, async (start) => {
         await start({
           queue,
@@ -57,13 +59,17 @@ export const workerRoadCases: readonly Case[] = [
             buries: (job: JobContext) => job.bury('no use'),
           },
         });
-        await ctx.eventually(async () => deaths.length >= expected.size, {
+        const arrived = async (): Promise<number> =>
+          exact ? deaths.length : (await allDead(ctx, backend, queue)).length;
+        await ctx.eventually(async () => (await arrived()) >= expected.size, {
           what: 'all die',
           withinMs: 30_000,
         });
       });
-      assert.deepEqual(new Map(deaths.map(({ jobId, code }) => [jobId, code])), expected, 'events of death');
-      assert.equal(deaths.length, expected.size, 'one event for each death');
+      const told = new Map(deaths.map(({ jobId, code }) => [jobId, code]));
+      if (exact) assert.deepEqual(told, expected, 'events of death');
+      for (const [id, code] of told) assert.equal(code, expected.get(id), 'event of a death');
+      assert.equal(deaths.length, told.size, 'one event for each death');
       for (const [id, reason] of expected) {
         const dead = await deadLetter(ctx, backend, queue, id);
         assert.equal(dead.reason, reason);
