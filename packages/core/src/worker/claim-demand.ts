@@ -38,7 +38,7 @@ export function claimDemand(lane: Lane, lanes: readonly Lane[], demand: Demand):
     held += each.held;
     weight += each.weight;
     if (!each.isQuiet) busyWeight += each.weight;
-    if (each !== lane && (demand.strict || !each.isQuiet)) reserved += each.reserved;
+    if (each === lane || demand.strict || !each.isQuiet) reserved += each.reserved;
   }
   let want = demand.target - demand.busy - held - reserved;
   if (demand.startable !== null) want = Math.min(want, demand.startable - held - reserved);

@@ -10,10 +10,10 @@ export interface ClaimTicket {
   readonly isReplay: boolean;
 }
 
-/** Remembers the nonce of a claim whose answer was lost, so that the next claim learns what it held and nobody is charged (G2.6). */
+/** Remembers the nonces of claims whose answer was lost, so that the next claim learns what it held and nobody is charged (G2.6). */
 export class ClaimReplay {
   readonly #worthMs: number;
-  #lost: ClaimTicket | null = null;
+  #lost: readonly ClaimTicket[] = [];
 
   /** Half a lease later what the lost answer held is no longer worth having: its end is near, and it ends by itself. */
   constructor(offered: boolean, leaseMs: number) {
@@ -21,20 +21,25 @@ export class ClaimReplay {
   }
 
   get isPending(): boolean {
-    return this.#lost !== null;
+    return this.#lost.length > 0;
   }
 
   ticket(now: number): ClaimTicket {
-    return this.#lost ?? { nonce: randomUUID(), sentAt: now, isReplay: false };
+    return this.#lost[0] ?? { nonce: randomUUID(), sentAt: now, isReplay: false };
   }
 
   answered(ticket: ClaimTicket, claim: Claim): Claim {
-    this.#lost = null;
+    this.#forget(ticket);
     // A replayed claim was leased by its first sending, not by this one.
     return ticket.isReplay ? { ...claim, leasedAt: Math.min(claim.leasedAt, ticket.sentAt) } : claim;
   }
 
   failed(ticket: ClaimTicket, now: number): void {
-    this.#lost = now - ticket.sentAt < this.#worthMs ? { ...ticket, isReplay: true } : null;
+    this.#forget(ticket);
+    if (now - ticket.sentAt < this.#worthMs) this.#lost = [...this.#lost, { ...ticket, isReplay: true }];
+  }
+
+  #forget({ nonce }: ClaimTicket): void {
+    this.#lost = this.#lost.filter((lost) => lost.nonce !== nonce);
   }
 }

@@ -8,10 +8,9 @@ import { ClaimReplay, type ClaimTicket } from './claim-replay.ts';
 import { FinishedJobs } from './finished-jobs.ts';
 import { HeldJobs } from './held-jobs.ts';
 import type { LaneEngine } from './lane-engine.ts';
+import { settleAt } from './settle-timing.ts';
 import { type Claimer, QUIET_POLL_MS, type TurnTaker } from './turns.ts';
 
-/** The oldest finished job is settled after this time at the latest: batches fill at speed, and a lone job does not wait. */
-const FLUSH_AFTER_MS = 5;
 /** How often a paused queue is asked whether it still is. */
 const PAUSED_POLL_MS = 1000;
 /** A waiting claim that comes back empty sooner than this did not wait; ask again only after it, so that it cannot spin. */
@@ -31,8 +30,8 @@ export class Lane implements TurnTaker, Claimer {
   isQuiet = false;
   askedAt: number = Number.NEGATIVE_INFINITY;
   readonly #finished = new FinishedJobs();
-  #sending = false;
-  #sent: Promise<void> = Promise.resolve();
+  #sending = 0;
+  #sent: Promise<unknown> = Promise.resolve();
   #onWire = 0;
   #waiting: AbortController | null = null;
   #asked = 0;
@@ -90,15 +89,21 @@ export class Lane implements TurnTaker, Claimer {
     const now = performance.now();
     if (now < this.#restUntil) return this.#alarm.setFor(this.#restUntil);
     const ask = this.#engine.ask(this);
-    if (!this.#sending && this.#finished.size > 0) {
-      if (this.#settleDue(now)) {
-        const batch = this.#finished.take(this.#mostItems, (attempt) => this.#isSendable(attempt, now));
-        if (batch.length > 0) return this.#send(batch, this.#waiting === null ? ask.max : 0, now);
-      } else this.#alarm.setFor((this.#finished.oldestEndedAt ?? now) + FLUSH_AFTER_MS);
-    }
+    const dueAt = settleAt({
+      finished: this.#finished.size,
+      oldestAt: this.#finished.oldestEndedAt ?? now,
+      open: this.held + this.running,
+      target: this.#engine.target(),
+      calls: this.#sending,
+      atOnce: this.#engine.settleAtOnce() || this.#engine.isStopping(),
+    });
+    if (dueAt !== null && dueAt <= now) {
+      const batch = this.#finished.take(this.#mostItems, (attempt) => this.#isSendable(attempt, now));
+      if (batch.length > 0) return this.#send(batch, this.#waiting === null ? ask.max : 0, now);
+    } else if (dueAt !== null) this.#alarm.setFor(dueAt);
     // What is finished goes out soon, and one call then carries both halves.
     const joins = this.#finished.size > 0 && this.#engine.calls.settleAndClaim !== undefined;
-    if (ask.max === 0 || joins || this.#waiting !== null || this.#sending || this.held > 0) return;
+    if (ask.max === 0 || joins || this.#waiting !== null || this.#sending > 0 || this.held > 0) return;
     if (now < this.#noClaimUntil) this.#alarm.setFor(this.#noClaimUntil);
     else void this.#wait(ask, now);
   }
@@ -136,24 +141,17 @@ export class Lane implements TurnTaker, Claimer {
     return all.every(({ state }) => state === 'gone');
   }
 
-  #settleDue(now: number): boolean {
-    const count = this.#finished.size;
-    if (this.#engine.settleAtOnce() || this.#engine.isStopping()) return true;
-    if (this.held === 0 && this.running === 0) return true;
-    if (count >= this.#engine.target() / 4) return true;
-    return now - (this.#finished.oldestEndedAt ?? now) >= FLUSH_AFTER_MS;
-  }
-
   #send(batch: readonly Attempt[], ask: number, now: number): void {
-    this.#sending = true;
+    this.#sending += 1;
     if (this.held > 0) this.#engine.callSent();
     const both = ask > 0 && !this.#replay.isPending && now >= this.#noClaimUntil;
     const isOneCall = both && this.#engine.calls.settleAndClaim !== undefined;
-    this.#sent = isOneCall ? this.#settleAndClaim(batch, ask, now) : this.#settle(batch);
-    void this.#sent.then(() => {
-      this.#sending = false;
+    const call = isOneCall ? this.#settleAndClaim(batch, ask, now) : this.#settle(batch);
+    const ended = call.then(() => {
+      this.#sending -= 1;
       this.#engine.callEnded(this);
     });
+    this.#sent = Promise.all([this.#sent, ended]);
   }
 
   #isSendable(attempt: Attempt, now: number): boolean {
@@ -165,7 +163,7 @@ export class Lane implements TurnTaker, Claimer {
 
   async #settleAndClaim(batch: readonly Attempt[], ask: number, now: number): Promise<void> {
     const ticket = this.#replay.ticket(now);
-    this.#asked = ask;
+    this.#asked += ask;
     this.askedAt = now;
     const settlements = this.#outgoing(batch);
     try {
@@ -176,9 +174,10 @@ export class Lane implements TurnTaker, Claimer {
       const outcomes = checkedOutcomes(both?.outcomes ?? []);
       const claim = checkedClaim(both?.claim as Claim);
       this.#confirm(batch, outcomes);
+      this.#asked -= ask;
       this.#claimed(this.#replay.answered(ticket, claim));
     } catch (error) {
-      this.#asked = 0;
+      this.#asked -= ask;
       this.#replay.failed(ticket, performance.now());
       this.#confirm(batch, [], error);
     }
@@ -239,6 +238,7 @@ export class Lane implements TurnTaker, Claimer {
         await this.#engine.calls.claim(this.#request(max, wait, stop.signal, ticket)),
       );
       this.#waiting = null;
+      this.#asked = 0;
       if (claim.leases.length === 0 && !asks) {
         if (wait > 0) this.#noClaimUntil = now + SHORTEST_WAIT_MS;
         else if (wasQuiet) this.#noClaimUntil = now + QUIET_POLL_MS;
@@ -260,7 +260,6 @@ export class Lane implements TurnTaker, Claimer {
   }
 
   #claimed(claim: Claim): void {
-    this.#asked = 0;
     if (claim.leases.length === 0) this.isQuiet = true;
     else if (!this.#received(claim)) return;
     this.#claimSucceeded();

@@ -56,16 +56,17 @@ async function claimOrWait(context: Context, request: ClaimRequest, closing: Abo
   const over = (): boolean => signal?.aborted === true || closing.aborted;
   let found: Claim = { leases: [], paused: false, leasedAt: performance.now() };
   if (over()) return found;
-  if (request.waitMs > 0) listener.start();
   let marked = context.queues.of(queue).markedUntil > performance.now();
   let seen = listener.news(queue);
   let wanted = true;
   // What is due or was lost may be of a better level than what stands in line.
-  if (tendIsDue(context, queue)) await tend(context, queue, request.waitMs > 0, call());
+  if (tendIsDue(context, queue)) await tend(context, queue, false, call());
   while (!over()) {
     if (wanted) found = await claimOnce(context, request, call());
     if (found.leases.length > 0 || found.paused || over()) break;
     const waits = performance.now() < waitUntil;
+    // Not before: a busy worker needs no hints, and its first claims no second connection beside them.
+    if (waits) listener.start();
     const tended = await tend(context, queue, waits, call());
     if (tended.paused) return { ...found, paused: true };
     // Who marks itself idle looks once more: what was stored before the mark could be seen sent no hint.
