@@ -8,6 +8,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorsPage } from './docs/errors-page.ts';
+import { guaranteesPage } from './docs/guarantees-page.ts';
 
 interface Page {
   readonly file: string;
@@ -15,7 +16,10 @@ interface Page {
 }
 
 const root = join(import.meta.dirname, '..');
-const pages: readonly Page[] = [{ file: 'packages/docs/errors.md', render: errorsPage }];
+const pages: readonly Page[] = [
+  { file: 'packages/docs/errors.md', render: errorsPage },
+  { file: 'packages/docs/guarantees.md', render: guaranteesPage },
+];
 
 const checkOnly = process.argv.includes('--check');
 const outOfDate: string[] = [];

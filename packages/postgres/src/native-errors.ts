@@ -96,7 +96,9 @@ export function fromNative(native: unknown, operation: string, jobId: string | n
   const code = codeOf(native);
   const state = sqlState(native);
   const what =
-    state === null ? 'The connection to PostgreSQL failed.' : `PostgreSQL answered with error ${state}.`;
+    state === null
+      ? `The connection to PostgreSQL failed${reasonOf(native)}.`
+      : `PostgreSQL answered with error ${state}.`;
   return new SuretyError(code, code === 'INTERNAL' && state === null ? 'The statement failed.' : what, {
     adapter: 'postgres',
     operation,
@@ -109,4 +111,10 @@ function property(value: unknown, name: string): string | null {
   if (typeof value !== 'object' || value === null) return null;
   const found = (value as Record<string, unknown>)[name];
   return typeof found === 'string' ? found : null;
+}
+
+/** The system's code (ECONNREFUSED, ENOTFOUND, ...): it tells a wrong port from a wrong name. Never the server's own words. */
+function reasonOf(native: unknown): string {
+  const code = (native as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^E[A-Z_]{2,30}$/.test(code) ? `: ${code}` : '';
 }

@@ -14,6 +14,12 @@ const answer = (code: string, severity = 'ERROR'): Error =>
 const network = (code: string): Error => Object.assign(new Error('from node'), { code });
 
 describe('native errors', () => {
+  test('the message tells a wrong port from a wrong name, and holds none of the words of others', () => {
+    expect(fromNative(network('ECONNREFUSED'), 'open').message).toContain('failed: ECONNREFUSED.');
+    expect(fromNative(network('ENOTFOUND'), 'open').message).toContain('failed: ENOTFOUND.');
+    expect(fromNative(new Error('password hunter2'), 'open').message).not.toContain('hunter2');
+  });
+
   test.each([
     ['08006', 'BACKEND_UNAVAILABLE'],
     ['57P01', 'BACKEND_UNAVAILABLE'],

@@ -86,7 +86,8 @@ export const ERROR_CODES = {
   BACKEND_TIMEOUT: {
     family: 'backend',
     retryable: 'yes',
-    meaning: 'The store did not answer in time; nothing was done.',
+    meaning:
+      'The store did not answer in time. Where a job may have been stored the code is OUTCOME_UNKNOWN.',
     remedy: 'Try again; if it stays, look at the load of the store.',
   },
   BACKEND_OVERLOADED: {
