@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Call } from '../deadline.ts';
 import { noteDue } from '../queue-state.ts';
-import { sweep } from './sweep.ts';
+import { sweepSoon } from './sweep.ts';
 
 /** What tending a queue found. */
 export interface Tended {
@@ -52,7 +52,7 @@ export async function tend(context: Context, queue: string, mark: boolean, call:
   // A full step: there is probably more.
   if (row.claims >= CLAIMS_A_STEP || row.lost >= JOBS_A_STEP || row.moved >= JOBS_A_STEP)
     state.tendedAt = Number.NEGATIVE_INFINITY;
-  void sweep(context);
+  sweepSoon(context);
   return {
     claimable: row.lost > 0 || row.moved > 0 || row.ready,
     paused: row.paused,
