@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Harness, HarnessNetwork, HarnessTransaction } from '@surety/conformance';
-import { type PostgresServer, startPostgres, startTcpProxy } from '@surety/testbed';
+import {
+  type PgBouncer,
+  type PostgresServer,
+  startPgBouncer,
+  startPostgres,
+  startTcpProxy,
+} from '@surety/testbed';
 import pg from 'pg';
 import { type PostgresOptions, postgres } from '../src/index.ts';
 
@@ -8,6 +15,8 @@ const VARIANTS: Readonly<Record<string, PostgresOptions>> = {
   '': {},
   /** Tables in a schema of another name, which has to be quoted. */
   schema: { schema: 'Surety_Jobs' },
+  /** Through PgBouncer in transaction mode, five connections for all: no LISTEN, polling alone wakes. */
+  pgbouncer: { listen: false },
 };
 
 /** Nobody listens on port 1, and asking needs no rights. */
@@ -18,38 +27,49 @@ export function createHarness(variant: string | null): Harness {
   const settings = VARIANTS[variant ?? ''];
   if (settings === undefined) throw new Error(`@surety/postgres has no variant "${variant}"`);
   let server: PostgresServer | null = null;
+  let pooler: PgBouncer | null = null;
   const running = (): PostgresServer => {
     if (server === null) throw new Error('prepare() was not called');
     return server;
   };
+  /** What the backends are given: the pooler's address where there is one. */
+  const address = (): string => pooler?.url ?? server?.url ?? NOBODY;
   return {
     name: 'postgres',
     variant,
     async versions() {
-      return { server: `PostgreSQL ${running().version}`, client: `pg ${pgVersion()}` };
+      const own = { server: `PostgreSQL ${running().version}`, client: `pg ${pgVersion()}` };
+      return pooler === null ? own : { ...own, pooler: `PgBouncer ${pooler.version}` };
     },
     async prepare() {
       server = await startPostgres();
+      if (variant === 'pgbouncer') pooler = await startPgBouncer(server.url);
     },
     async destroy() {
+      await pooler?.destroy();
       await server?.destroy();
+      pooler = null;
       server = null;
     },
     backend: ({ unreachable = false } = {}) =>
-      postgres({ url: unreachable ? NOBODY : (server?.url ?? NOBODY), ...settings }),
+      postgres({ url: unreachable ? NOBODY : address(), ...settings }),
     child: {
       module: new URL('./programs/connect.ts', import.meta.url).href,
-      args: () => ({ url: running().url, ...settings }),
+      args: () => ({ url: address(), ...settings }),
     },
     server: {
       stop: () => running().stop(),
-      start: () => running().start(),
+      async start() {
+        await running().start();
+        // Through a pooler it is back only once the pooler has noticed.
+        await awaitAnswer(address());
+      },
       kill: () => running().kill(),
       pause: () => running().pause(),
       resume: () => running().resume(),
       cutSessions: () => cutSessions(running()),
     },
-    network: () => openNetwork(running(), settings),
+    network: () => openNetwork(address(), settings),
     elapse: (queue, ms) =>
       withClient(running().url, async (client) => {
         const table = `${client.escapeIdentifier(settings.schema ?? 'surety')}.job`;
@@ -66,7 +86,7 @@ export function createHarness(variant: string | null): Harness {
         );
         return refused ? 'refused' : 'written';
       }),
-    transaction: () => openTransaction(running().url),
+    transaction: () => openTransaction(address()),
   };
 }
 
@@ -86,6 +106,19 @@ async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>
   }
 }
 
+async function awaitAnswer(url: string): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    const error: unknown = await withClient(url, (client) => client.query('select 1')).then(
+      () => null,
+      (failure: unknown) => failure,
+    );
+    if (error === null) return;
+    if (performance.now() > deadline) throw error;
+    await sleep(20);
+  }
+}
+
 async function cutSessions({ adminUrl }: PostgresServer): Promise<void> {
   await withClient(adminUrl, (admin) =>
     admin.query(
@@ -95,9 +128,9 @@ async function cutSessions({ adminUrl }: PostgresServer): Promise<void> {
   );
 }
 
-async function openNetwork(server: PostgresServer, settings: PostgresOptions): Promise<HarnessNetwork> {
-  const proxy = await startTcpProxy({ host: server.host, port: server.port });
-  const url = new URL(server.url);
+async function openNetwork(address: string, settings: PostgresOptions): Promise<HarnessNetwork> {
+  const url = new URL(address);
+  const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
   url.hostname = proxy.host;
   url.port = String(proxy.port);
   return {
