@@ -17,6 +17,8 @@ const VARIANTS: Readonly<Record<string, PostgresOptions>> = {
   schema: { schema: 'Surety_Jobs' },
   /** Through PgBouncer in transaction mode, five connections for all: no LISTEN, polling alone wakes. */
   pgbouncer: { listen: false },
+  /** The newest PostgreSQL that is to be had as a package. */
+  '18': {},
 };
 
 /** Nobody listens on port 1, and asking needs no rights. */
@@ -42,7 +44,7 @@ export function createHarness(variant: string | null): Harness {
       return pooler === null ? own : { ...own, pooler: `PgBouncer ${pooler.version}` };
     },
     async prepare() {
-      server = await startPostgres();
+      server = await startPostgres(variant === '18' ? { from: 'packaged' } : {});
       if (variant === 'pgbouncer') pooler = await startPgBouncer(server.url);
     },
     async destroy() {

@@ -28,7 +28,8 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries | undefin
   return [...found.values()].sort((a, b) => b.major - a.major)[0];
 }
 
-async function binariesIn(folder: string): Promise<PostgresBinaries | undefined> {
+/** The server in a folder; undefined where there is none that runs. */
+export async function binariesIn(folder: string): Promise<PostgresBinaries | undefined> {
   try {
     // A link on the PATH leads to the folder that also holds what `initdb` looks for beside itself.
     const postgres = await realpath(join(folder, 'postgres'));

@@ -5,6 +5,7 @@ import { startDockerServer } from './docker-server.ts';
 import { useExternalServer } from './external-server.ts';
 import { findPostgresBinaries } from './find-binaries.ts';
 import { operate } from './operate.ts';
+import { packagedBinaries } from './packaged-binaries.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import type { PrivateServerOptions, RunningServer } from './server-control.ts';
 
@@ -13,6 +14,8 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Where it shall listen on 127.0.0.1; a free port when left out. Not applied to an external server. */
   readonly port?: number;
+  /** `packaged`: the newest PostgreSQL that is to be had as an npm package, whatever else is there. */
+  readonly from?: 'packaged';
 }
 
 const DEFAULT_SETTINGS = {
@@ -36,11 +39,9 @@ const DEFAULT_SETTINGS = {
  * A private server ends with this process, however that ends. `destroy` ends it earlier.
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const running = await startFirstFound({
-    settings: { ...DEFAULT_SETTINGS, ...options.settings },
-    port: options.port,
-  });
-  return operate(running);
+  const own = { settings: { ...DEFAULT_SETTINGS, ...options.settings }, port: options.port };
+  if (options.from === 'packaged') return operate(await startBinaryServer(await packagedBinaries(), own));
+  return operate(await startFirstFound(own));
 }
 
 async function startFirstFound(options: PrivateServerOptions): Promise<RunningServer> {
