@@ -47,10 +47,13 @@ function example(): string {
 function reports(): Report[] {
   const folder = join(root, 'reports/conformance');
   if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.json'))
-    .sort()
-    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Report);
+  return (
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Report)
+      // The plain configuration of a backend before its variants.
+      .sort((a, b) => title(a).localeCompare(title(b), 'en'))
+  );
 }
 
 function guaranteeTable(): string {
