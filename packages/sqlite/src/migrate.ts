@@ -4,7 +4,7 @@ import { migrations } from './generated/migrations.ts';
 import { ADAPTER } from './native-errors.ts';
 
 /** "srty": marks a file that this adapter made. */
-const APPLICATION_ID = 0x73727479;
+export const APPLICATION_ID = 0x73727479;
 const CURRENT = migrations.length;
 
 /** What a file is, by its schema. */

@@ -86,7 +86,8 @@ export const visibilityCases: readonly Case[] = [
     async run(ctx) {
       const backend = await ctx.openBackend();
       const queue = ctx.freshQueue();
-      const delayMs = Math.min(1500, ctx.capabilities.delay.maxMs);
+      const { granularityMs, maxMs } = ctx.capabilities.delay;
+      const delayMs = Math.min(Math.max(1500, 2 * granularityMs), maxMs);
       const from = ctx.now();
       await ctx.put(backend, queue, 1, { delayMs });
       await ctx.passTime(delayMs + 400);

@@ -181,7 +181,8 @@ export const pacingCases: readonly Case[] = [
       await ctx.put(backend, queue, 1, { delayMs: 200 });
       await ctx.passTime(ctx.shortLeaseMs + 200 + ctx.capabilities.delay.granularityMs);
       const counts = await backend.counts(queue, ctx.call);
-      assert.deepEqual([counts.ready.value, counts.scheduled.value, counts.leased.value], [2, 0, 0]);
+      // Where leased jobs cannot be counted there is no figure.
+      assert.deepEqual([counts.ready.value, counts.scheduled.value, counts.leased.value ?? 0], [2, 0, 0]);
     },
   }),
 ];

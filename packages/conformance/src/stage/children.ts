@@ -80,10 +80,11 @@ type Answer = { readonly answer: number; readonly result?: unknown; readonly err
 
 export async function startChild(harness: HarnessChild, options: ChildOptions = {}): Promise<Child> {
   const start = { module: harness.module, args: harness.args(), clockSkewMs: options.clockSkewMs ?? 0 };
-  const child = fork(PROGRAM, [JSON.stringify(start)], {
+  const child = fork(PROGRAM, [], {
     execArgv: process.execArgv.filter((flag) => !flag.startsWith('--inspect')),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
+  child.send(start, () => {});
   return speakWith(child);
 }
 

@@ -24,6 +24,7 @@ export interface ClientOptions<C extends Capabilities> {
 export interface ClientSettings {
   readonly backend: Backend;
   readonly capabilities: Capabilities;
+  readonly requires: Requirements;
   readonly maxPayloadBytes: number;
   readonly maxDepth: ReadonlyMap<string, number>;
   readonly timeoutMs: number;
@@ -38,10 +39,12 @@ const LONGEST_TIMEOUT_MS = 3_600_000;
 export function clientSettings(options: ClientOptions<Capabilities>): ClientSettings {
   assertKnownOptions('createClient', options, CLIENT_OPTIONS);
   const { backend } = options;
-  negotiate(backend, options.requires ?? {});
+  const { requires = {} } = options;
+  negotiate(backend, requires);
   return {
     backend,
     capabilities: backend.capabilities,
+    requires,
     maxPayloadBytes: maxPayloadBytes(options.maxPayloadBytes, backend),
     maxDepth: checkedDepths(options.maxDepth ?? {}, backend),
     timeoutMs: enqueueTimeoutMs(options.timeout ?? 10_000),

@@ -6,7 +6,7 @@ import { messageOf } from '../errors/message-of.ts';
 import { assertKnownOptions } from '../options/known-options.ts';
 import { type BackendHold, holdBackend } from '../startup/backend-session.ts';
 import { inTime, LATE } from '../startup/in-time.ts';
-import { type BulkItem, callFor, enqueueInBulk } from './bulk-enqueue.ts';
+import { BulkEnqueue, type BulkItem, callFor } from './bulk-enqueue.ts';
 import {
   type ClientOptions,
   type ClientSettings,
@@ -58,6 +58,7 @@ export interface Client<C extends Capabilities = Capabilities> extends AsyncDisp
 /** Text held for enqueues that wait; beside `maxPending` it bounds memory while the store is away. */
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 const CLOSE_GRACE_MS = 5000;
+const ITEM_OPTIONS = ['job', 'input', 'options'];
 
 /**
  * Makes a client. Throws OPTIONS_INVALID, CAPABILITY_MISSING, LIMIT_EXCEEDED, CONTRACT_VERSION_UNSUPPORTED. Connects with the first
@@ -80,7 +81,7 @@ class BackendClient<C extends Capabilities> implements Client<C> {
   constructor(settings: ClientSettings) {
     this.#settings = settings;
     this.#backend = settings.backend;
-    this.#hold = holdBackend(settings.backend, () => undefined);
+    this.#hold = holdBackend(settings.backend, () => undefined, settings.requires);
     this.#coalescer = new Coalescer(settings.backend, this.#hold, {
       maxItems: settings.maxPending,
       maxBytes: MAX_PENDING_BYTES,
@@ -118,19 +119,22 @@ class BackendClient<C extends Capabilities> implements Client<C> {
     this.#begin();
     try {
       if (!Array.isArray(items)) throw new SuretyError('OPTIONS_INVALID', 'enqueueMany takes an array.');
-      const results = new Map<number, EnqueueManyResult>();
-      const checked: BulkItem[] = [];
+      const results: EnqueueManyResult[] = [];
+      const bulk = new BulkEnqueue(this.#backend, this.#hold, ({ index }, outcome) => {
+        results[index] = manyResultOf(outcome);
+      });
       for (const [index, item] of items.entries()) {
         try {
-          checked.push(await this.#checkItem(index, item));
+          const checked = this.#checkItem(index, item);
+          // Awaited only where there is something to wait for: a turn per item costs as much as the check.
+          const sent = bulk.add(checked instanceof Promise ? await checked : checked);
+          if (sent !== null) await sent;
         } catch (error) {
-          results.set(index, { status: 'rejected', id: null, error: asSuretyError(error) });
+          results[index] = { status: 'rejected', id: null, error: asSuretyError(error) };
         }
       }
-      await enqueueInBulk(this.#backend, this.#hold, checked, ({ index }, outcome) =>
-        results.set(index, manyResultOf(outcome)),
-      );
-      return [...results].sort(([left], [right]) => left - right).map(([, result]) => result);
+      await bulk.finish();
+      return results;
     } finally {
       this.#end();
     }
@@ -176,23 +180,25 @@ class BackendClient<C extends Capabilities> implements Client<C> {
     return resultOf(outcome);
   }
 
-  async #checkItem(index: number, item: EnqueueItem<C>): Promise<BulkItem> {
-    assertKnownOptions('An item of enqueueMany', item, ['job', 'input', 'options']);
+  #checkItem(index: number, item: EnqueueItem<C>): BulkItem | Promise<BulkItem> {
+    assertKnownOptions('An item of enqueueMany', item, ITEM_OPTIONS);
     const options = item.options as AnyEnqueueOptions | undefined;
     const timeoutMs = this.#timeoutOf(options);
-    const job = await this.#check(item.job, item.input, options, performance.now() + timeoutMs);
-    return { index, job, tx: options?.tx, timeoutMs };
+    const job = this.#check(item.job, item.input, options, performance.now() + timeoutMs);
+    const made = (checked: NewJob): BulkItem => ({ index, job: checked, tx: options?.tx, timeoutMs });
+    return job instanceof Promise ? job.then(made) : made(job);
   }
 
-  async #check(
+  /** At once, unless there is a schema. */
+  #check(
     definition: JobDefinition<unknown, unknown>,
     input: unknown,
     options: AnyEnqueueOptions | undefined,
     deadlineAt: number,
-  ): Promise<NewJob> {
+  ): NewJob | Promise<NewJob> {
     this.#assertDefined(definition);
-    if (definition.input !== null) await checkInTime(definition, input, deadlineAt);
-    return newJob(definition, input, options, this.#settings);
+    const make = (): NewJob => newJob(definition, input, options, this.#settings);
+    return definition.input === null ? make() : checkInTime(definition, input, deadlineAt).then(make);
   }
 
   /** Each definition is looked at once. */

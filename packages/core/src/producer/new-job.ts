@@ -1,5 +1,4 @@
 import { types } from 'node:util';
-import { v7 as uuidv7 } from 'uuid';
 import { type Capabilities, DEFAULT_PRIORITY, JOB_ID, MAX_DELAY_MS, type NewJob } from '../contract/index.ts';
 import { assertQueueName, type JobDefinition, MOST_ATTEMPTS } from '../definition/define-job.ts';
 import { SuretyError } from '../errors/index.ts';
@@ -8,6 +7,7 @@ import { assertKnownOptions, wholeNumber } from '../options/known-options.ts';
 import { isPlainObject } from '../options/plain-object.ts';
 import { type AnyEnqueueOptions, ENQUEUE_OPTIONS } from './enqueue-options.ts';
 import { jobBytes } from './job-size.ts';
+import { newId } from './new-id.ts';
 import { payloadText } from './payload-text.ts';
 
 /** What the client knows beside the job itself. */
@@ -32,7 +32,7 @@ export function newJob(
   const given = options === undefined ? NO_OPTIONS : options;
   if (given !== NO_OPTIONS) assertKnownOptions('enqueue', given, ENQUEUE_OPTIONS);
   const { capabilities } = client;
-  const id = given.id === undefined ? uuidv7() : checkedId(given.id);
+  const id = given.id === undefined ? newId() : checkedId(given.id);
   const queue = given.queue === undefined ? definition.queue : given.queue;
   if (queue !== definition.queue) assertQueueName(queue);
   assertTransaction(given.tx, capabilities);

@@ -18,13 +18,48 @@ import { isPlainObject } from '../options/plain-object.ts';
 export function payloadText(value: unknown): string {
   let text: string | undefined;
   try {
-    text = JSON.stringify(value, refuseForeign);
+    text = isPlain(value, 0) ? JSON.stringify(value) : JSON.stringify(value, refuseForeign);
   } catch (error) {
     const refused = Refused.reasonOf(error);
     throw refused === null ? refusal(reasonOf(error), error) : refusal(refused, undefined);
   }
   if (text === undefined) throw refusal(`${shown(value)} has no JSON form`, undefined);
   return text;
+}
+
+/** Deeper than payloads are; what refers to itself ends here too. */
+const PLAIN_DEPTH = 16;
+
+/**
+ * Whether a value is made of nothing but what JSON keeps. Most payloads are, and a look at them costs a third of what a replacer
+ * does. False says nothing: the replacer decides, and names what it refuses.
+ */
+function isPlain(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed();
+    case 'number':
+      return Number.isFinite(value);
+    case 'boolean':
+      return true;
+    case 'object':
+      return value === null || (depth < PLAIN_DEPTH && holdsPlain(value, depth + 1));
+    default:
+      return false;
+  }
+}
+
+function holdsPlain(value: object, depth: number): boolean {
+  if (Array.isArray(value)) {
+    if ('toJSON' in value) return false;
+    for (const item of value) if (!isPlain(item, depth)) return false;
+    return true;
+  }
+  if (!isPlainObject(value) || 'toJSON' in value) return false;
+  for (const name in value) {
+    if (!name.isWellFormed() || !isPlain((value as Record<string, unknown>)[name], depth)) return false;
+  }
+  return true;
 }
 
 /** What the replacer found; kept apart from what the payload itself threw. */

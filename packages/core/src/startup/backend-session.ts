@@ -1,6 +1,7 @@
 import type { Backend, Notice } from '../contract/index.ts';
 import { isSuretyError, SuretyError } from '../errors/index.ts';
 import { inTime, LATE, SLACK_MS } from './in-time.ts';
+import { negotiate, type Requirements } from './negotiate.ts';
 
 /** Who uses a backend in this process. Opened with the first user, closed after the last, opened anew for the next. */
 interface Session {
@@ -22,7 +23,8 @@ const sessions = new WeakMap<Backend, Session>();
 export interface BackendHold {
   /**
    * Opens the backend unless it is open. Concurrent calls share one attempt; after a failure the next call tries anew. Ends within
-   * `timeoutMs` and a little, also when the adapter hangs. Rejects with a SuretyError.
+   * `timeoutMs` and a little, also when the adapter hangs. Rejects with a SuretyError, also where the opened backend turns out to
+   * lack what this user requires: some capabilities, such as the durability, are read from the server.
    */
   ready(timeoutMs: number): Promise<void>;
   readonly isOpen: () => boolean;
@@ -31,17 +33,26 @@ export interface BackendHold {
 }
 
 /** Registers a user of the backend. */
-export function holdBackend(backend: Backend, notify: (notice: Notice) => void): BackendHold {
+export function holdBackend(
+  backend: Backend,
+  notify: (notice: Notice) => void,
+  requires: Requirements = {},
+): BackendHold {
   const session = sessionOf(backend);
   session.users += 1;
   session.listeners.add(notify);
   let held = true;
+  const asks = Object.keys(requires).length > 0;
+  /** The opening, counted by the closes before it, that was seen to meet the requirements. */
+  let metIn = -1;
   return {
-    isOpen: () => held && session.isOpen,
+    isOpen: () => held && session.isOpen && (!asks || metIn === session.closes),
     async ready(timeoutMs) {
       if (!held)
         throw new SuretyError('BACKEND_CLOSED', 'The backend was let go.', { adapter: backend.name });
       if (!session.isOpen) await open(backend, session, timeoutMs);
+      if (asks) negotiate(backend, requires);
+      metIn = session.closes;
     },
     async release(graceMs) {
       if (!held) return null;

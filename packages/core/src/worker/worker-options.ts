@@ -63,6 +63,7 @@ export interface WorkerSettings {
   readonly logger: Logger | null;
   readonly signals: boolean;
   readonly timeoutMs: number;
+  readonly requires: Requirements;
 }
 
 const WORKER_OPTIONS = [
@@ -89,7 +90,8 @@ const DAY_MS = 86_400_000;
 /** Checks everything at once, against the backend's limits too. Throws OPTIONS_INVALID, JOB_DEFINED_TWICE, LIMIT_EXCEEDED, CAPABILITY_MISSING. */
 export function workerSettings(options: WorkerOptions): WorkerSettings {
   assertKnownOptions('createWorker', options, WORKER_OPTIONS);
-  negotiate(options.backend, options.requires ?? {});
+  const { requires = {} } = options;
+  negotiate(options.backend, requires);
   const { capabilities } = options.backend;
   const handlers = handlersByType(options.handlers);
   const queues = [
@@ -126,6 +128,7 @@ export function workerSettings(options: WorkerOptions): WorkerSettings {
     logger: options.logger ?? null,
     signals: options.signals ?? false,
     timeoutMs: durationMs('timeout', options.timeout ?? 10_000, 1, 3_600_000),
+    requires,
   };
 }
 

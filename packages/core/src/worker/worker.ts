@@ -101,10 +101,10 @@ class QueueWorker implements Worker {
       });
     }
     this.#setState('starting');
-    const { backend, log, logger, onDead } = this.#settings;
+    const { backend, requires, log, logger, onDead } = this.#settings;
     this.#log = attemptLog(log, logger);
     const reporter = new Reporter(this.#bus, this.#log, onDead);
-    this.#hold = holdBackend(backend, (notice) => reporter.notice(notice));
+    this.#hold = holdBackend(backend, (notice) => reporter.notice(notice), requires);
     this.#client = createClient({ backend });
     const client = this.#client;
     this.#calls = guardedCalls(backend);

@@ -35,6 +35,27 @@ describe('users of one backend in a process', () => {
     expect(seen).toEqual(['close']);
   });
 
+  test('who requires what only the opened server shows to be missing is refused, and nobody else', async () => {
+    const scripted = scriptedBackend();
+    let durability: 'fsync' | 'process-crash' = 'fsync';
+    const backend = {
+      ...scripted.backend,
+      open: async () => {
+        durability = 'process-crash';
+      },
+      get capabilities() {
+        return { ...scripted.backend.capabilities, durability };
+      },
+    };
+    const strict = holdBackend(backend, quiet, { durability: 'fsync' });
+    const other = holdBackend(backend, quiet);
+    expect((await caught(() => strict.ready(1000))).code).toBe('CAPABILITY_MISSING');
+    expect(strict.isOpen()).toBe(false);
+    await other.ready(1000);
+    expect(other.isOpen()).toBe(true);
+    expect((await caught(() => strict.ready(1000))).code).toBe('CAPABILITY_MISSING');
+  });
+
   test('it is opened anew for the next user', async () => {
     const { backend, seen } = scriptedBackend();
     for (let round = 0; round < 2; round += 1) {
