@@ -30,18 +30,25 @@ export function createBackend(options: ResolvedOptions): Backend<PostgresCapabil
   let closing = new AbortController();
   const notify = (notice: Notice): void => tell(notice);
   const health = createHealth(notify);
+  const sql = bindStatements(options.schema);
   const channel = `surety_${options.schema}`;
-  const connect = (): Connections => createConnections(options, (unreachable) => health.heard(unreachable));
+  const connect = (): Connections =>
+    createConnections(
+      options,
+      (unreachable) => health.heard(unreachable),
+      () => context.listener.renew(),
+    );
   const listen = (): Listener =>
     createListener({
       enabled: options.listen,
       channel,
+      takesWrites: sql.takesWrites,
       connect: () => context.connections.separate(),
       notify,
     });
   const context: Context = {
     options,
-    sql: bindStatements(options.schema),
+    sql,
     connections: connect(),
     listener: listen(),
     closing: closing.signal,
@@ -103,7 +110,9 @@ export function createBackend(options: ResolvedOptions): Backend<PostgresCapabil
     close: ({ graceMs }) => (closed ??= end(graceMs)),
     health: () => health.tell(opened, context.lastClaimAt, context.lastRenewAt),
     enqueue: ready('enqueue', (jobs, call) =>
-      enqueue(context, jobs, startCall('enqueue', call), (...sent) => context.connections.attempt(...sent)),
+      enqueue(context, jobs, startCall('enqueue', call), (...sent) => context.connections.attempt(...sent), {
+        mayFail: true,
+      }),
     ),
     claim: ready('claim', (request) => claim(context, request)),
     renew: ready('renew', (leases, leaseMs, call) => renew(context, leases, leaseMs, call)),

@@ -1,7 +1,14 @@
 import { SuretyError } from '@surety/core/errors';
 import type pg from 'pg';
 import { type Call, within } from './deadline.ts';
-import { fromNative, isRolledBack, keepsSession, mayHaveCommitted, wasNotSent } from './native-errors.ts';
+import {
+  fromNative,
+  isReadOnly,
+  isRolledBack,
+  keepsSession,
+  mayHaveCommitted,
+  wasNotSent,
+} from './native-errors.ts';
 import type { ResolvedOptions } from './options.ts';
 import { createPool } from './pool.ts';
 
@@ -26,6 +33,8 @@ export interface Connections {
   ask(text: string, values: readonly unknown[], call: Call): Promise<Attempt & { readonly ok: true }>;
   /** Runs several statements on one connection, which is destroyed when the deadline passes or `use` fails. */
   session<T>(call: Call, use: (client: pg.ClientBase) => Promise<T>): Promise<T>;
+  /** None of the connections of now is used again: they lead to a server that takes no writes. */
+  distrust(): void;
   /** A connection apart from the pool, not connected. The caller ends it. */
   separate(): pg.Client;
   /** Waits for what is under way and ends our own connections, within the time. */
@@ -39,7 +48,12 @@ export type OnAnswer = (unreachable: SuretyError | null) => void;
 const MAX_REPEATS = 20;
 const MAX_PAUSE_MS = 100;
 
-export function createConnections(options: ResolvedOptions, onAnswer: OnAnswer): Connections {
+/** `onReadOnly`: the server takes no writes, as a primary that was demoted. */
+export function createConnections(
+  options: ResolvedOptions,
+  onAnswer: OnAnswer,
+  onReadOnly: () => void = () => undefined,
+): Connections {
   const pool = createPool(options);
   let closed = false;
   let running = 0;
@@ -97,6 +111,7 @@ export function createConnections(options: ResolvedOptions, onAnswer: OnAnswer):
           const { rows } = await client.query<Record<string, unknown>>(text, values as unknown[]);
           return { value: { ok: true, rows, sentAt }, keep: true };
         } catch (native) {
+          if (isReadOnly(native)) distrust();
           return { value: failed(native, call, true), keep: keepsSession(native) };
         }
       });
@@ -108,6 +123,12 @@ export function createConnections(options: ResolvedOptions, onAnswer: OnAnswer):
       if (!closed) onAnswer(isUnreachable(result.error) ? result.error : null);
       return result;
     }
+  }
+
+  /** After a failover all sessions of before lead to the old primary, as long as it lives. */
+  function distrust(): void {
+    pool.distrust();
+    onReadOnly();
   }
 
   function failed(native: unknown, call: Call, sent: boolean): Attempt & { readonly ok: false } {
@@ -144,6 +165,7 @@ export function createConnections(options: ResolvedOptions, onAnswer: OnAnswer):
       }
       throw timeoutError(call);
     },
+    distrust,
     separate: () => pool.separate(),
     async close(graceMs) {
       if (closed) return;

@@ -12,14 +12,20 @@ export interface Listener {
   start(): void;
   /** Counts up with every hint for the queue, also while a claim is under way. */
   news(queue: string): number;
+  /** `performance.now()` of the last hint for the queue. */
+  heardAt(queue: string): number;
   /** Resolves at the first hint after `seen`, after `ms`, or when one of the signals aborts. */
   wait(queue: string, seen: number, ms: number, signals: readonly (AbortSignal | null)[]): Promise<void>;
+  /** Listens over another connection: this one may lead to a server that nobody writes to any more. */
+  renew(): void;
   stop(): void;
 }
 
 export interface ListenerSettings {
   readonly enabled: boolean;
   readonly channel: string;
+  /** The statement that asks whether a session can hear of anything. */
+  readonly takesWrites: string;
   /** A connection of its own, not connected. */
   readonly connect: () => pg.Client;
   readonly notify: (notice: Notice) => void;
@@ -33,8 +39,10 @@ const ANSWER_WITHIN_MS = 5000;
 
 export function createListener(settings: ListenerSettings): Listener {
   const counters = new Map<string, number>();
+  const heard = new Map<string, number>();
   const waiters = new Map<string, Set<() => void>>();
   let everything = 0;
+  let everythingAt = Number.NEGATIVE_INFINITY;
   let started = false;
   let stopped = false;
   let degraded = false;
@@ -44,12 +52,14 @@ export function createListener(settings: ListenerSettings): Listener {
 
   function hint(queue: string): void {
     counters.set(queue, (counters.get(queue) ?? 0) + 1);
+    heard.set(queue, performance.now());
     for (const wake of waiters.get(queue) ?? []) wake();
   }
 
   /** After a gap anything may have been missed. */
   function hintAll(): void {
     everything += 1;
+    everythingAt = performance.now();
     for (const set of waiters.values()) for (const wake of set) wake();
   }
 
@@ -61,9 +71,7 @@ export function createListener(settings: ListenerSettings): Listener {
     });
     fresh.once('end', () => lost(fresh, new Error('Connection terminated')));
     try {
-      const deadline = performance.now() + ANSWER_WITHIN_MS;
-      const done = fresh.connect().then(() => fresh.query(`listen "${settings.channel}"`));
-      if ((await within(done, deadline)) === null) throw new Error('Connection timeout');
+      await heardInTime(listenOn(fresh));
     } catch (native) {
       lost(fresh, native);
       return;
@@ -77,15 +85,33 @@ export function createListener(settings: ListenerSettings): Listener {
     timer = setTimeout(() => void ping(fresh), PING_EVERY_MS);
   }
 
+  async function listenOn(fresh: pg.Client): Promise<true> {
+    await fresh.connect();
+    await askWritable(fresh);
+    await fresh.query(`listen "${settings.channel}"`);
+    return true;
+  }
+
   async function ping(current: pg.Client): Promise<void> {
     try {
-      const answer = await within(current.query('select 1'), performance.now() + ANSWER_WITHIN_MS);
-      if (answer === null) throw new Error('Connection timeout');
+      await heardInTime(askWritable(current));
     } catch (native) {
       lost(current, native);
       return;
     }
     if (!stopped && client === current) timer = setTimeout(() => void ping(current), PING_EVERY_MS);
+  }
+
+  /** Where nothing is written there is nothing to be heard, such as of a primary that was demoted and lives on. */
+  async function askWritable(current: pg.Client): Promise<true> {
+    const { rows } = await current.query<{ writable: boolean }>(settings.takesWrites);
+    if (rows[0]?.writable !== true) throw new Error('Connection error: the server takes no writes');
+    return true;
+  }
+
+  async function heardInTime(answer: Promise<true>): Promise<void> {
+    if ((await within(answer, performance.now() + ANSWER_WITHIN_MS)) === null)
+      throw new Error('Connection timeout');
   }
 
   function lost(gone: pg.Client, native: unknown): void {
@@ -113,6 +139,7 @@ export function createListener(settings: ListenerSettings): Listener {
       void connect();
     },
     news,
+    heardAt: (queue) => Math.max(heard.get(queue) ?? Number.NEGATIVE_INFINITY, everythingAt),
     wait(queue, seen, ms, signals) {
       if (stopped || news(queue) !== seen || signals.some((signal) => signal?.aborted))
         return Promise.resolve();
@@ -129,6 +156,14 @@ export function createListener(settings: ListenerSettings): Listener {
         set.add(wake);
         for (const signal of signals) signal?.addEventListener('abort', wake, { once: true });
       });
+    },
+    renew() {
+      const current = client;
+      if (current === null || stopped) return;
+      client = null;
+      clearTimeout(timer);
+      cutOff(current);
+      timer = setTimeout(() => void connect(), FIRST_BACKOFF_MS * (0.5 + Math.random()));
     },
     stop() {
       stopped = true;

@@ -77,7 +77,12 @@ export function mayHaveCommitted(native: unknown): boolean {
 
 /** The server answered and goes on serving the session. */
 export function keepsSession(native: unknown): boolean {
-  return sqlState(native) !== null && property(native, 'severity') === 'ERROR';
+  return sqlState(native) !== null && property(native, 'severity') === 'ERROR' && !isReadOnly(native);
+}
+
+/** The session leads to a server that takes no writes, such as a primary that was demoted. Another may lead elsewhere. */
+export function isReadOnly(native: unknown): boolean {
+  return sqlState(native) === '25006';
 }
 
 /** pg refused to send: the connection had ended before. Nothing was executed. */

@@ -4,7 +4,10 @@ import type pg from 'pg';
 
 /** Options of {@link postgres}. Durations in ms. */
 export interface PostgresOptions {
-  /** Where the database is, `postgres://user:password@host:port/database`. Either this or `pool`. */
+  /**
+   * Where the database is, `postgres://user:password@host:port/database`. One host, which leads to the primary, also after
+   * a failover: a name, an address or a proxy. Either this or `pool`.
+   */
   readonly url?: string;
   /** A `pg.Pool` of the application. It is used and never closed; give it at least two connections. */
   readonly pool?: pg.Pool;
@@ -90,10 +93,22 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
 }
 
 function checkUrl(url: string): void {
+  if (typeof url === 'string' && namesSeveralHosts(url)) {
+    throw invalid(
+      'The option "url" names several hosts; pg connects to one. Name what leads to the primary.',
+    );
+  }
   const protocol = typeof url === 'string' && URL.canParse(url) ? new URL(url).protocol : null;
   if (protocol !== 'postgres:' && protocol !== 'postgresql:') {
     throw invalid('The option "url" is not a URL that begins with postgres:// or postgresql://.');
   }
+}
+
+/** As libpq takes them, in place of the host or as a parameter; pg would take them for one name. */
+function namesSeveralHosts(url: string): boolean {
+  const authority = /^postgres(?:ql)?:\/\/([^/?#]*)/i.exec(url)?.[1] ?? '';
+  const hosts = authority.slice(authority.lastIndexOf('@') + 1);
+  return hosts.includes(',') || /[?&]host=[^&#]*(?:,|%2C)/i.test(url);
 }
 
 function flag(name: string, value: unknown, fallback: boolean): boolean {

@@ -7,8 +7,8 @@ export interface QueueState {
   tendedAt: number;
   /** When the next scheduled job that this process knows of is due. */
   nextDueAt: number;
-  /** Until when the idle mark is sure to live. */
-  markedUntil: number;
+  /** When a mark was made where none lived: producers that were under way then have not seen it. */
+  markedAt: number;
   /** Running mean of the bytes of a claimed job, so that one answer stays of a size that memory can bear. */
   meanBytes: number;
   /** Statements under way that may hand out jobs; a pause waits for them. */
@@ -35,7 +35,7 @@ export function createQueueStates(): QueueStates {
         floor: createFloor(),
         tendedAt: Number.NEGATIVE_INFINITY,
         nextDueAt: Number.POSITIVE_INFINITY,
-        markedUntil: Number.NEGATIVE_INFINITY,
+        markedAt: Number.NEGATIVE_INFINITY,
         meanBytes: FIRST_GUESS_BYTES,
         claiming: new Set(),
         depth: null,

@@ -9,8 +9,8 @@ export interface PreparedSettlements {
   readonly outcomes: SettleOutcome[];
   /** Nothing is left to send. */
   readonly empty: boolean;
-  /** The statement that carries them, with the values of its claim half. */
-  statement(context: Context, claimed: readonly unknown[]): [statement: string, values: readonly unknown[]];
+  /** The statement that carries them, with the values of a claim to be made by the same call, if there is one. */
+  statement(context: Context, claimed: readonly unknown[] | null): [text: string, values: readonly unknown[]];
   /** Learns the answer: how many leases were ended, and which, where they were fewer than asked. */
   answered(context: Context, count: number, ids: readonly string[] | null): void;
 }
@@ -39,22 +39,27 @@ export function prepareSettlements(
     outcomes,
     empty: items.length === 0,
     statement(context, claimed) {
+      if (items.length === 0 && claimed !== null) return [context.sql.claim, claimed];
       // Also those that ended across several statements before; the row of one that ends here goes with it.
       const ended = [...context.held.drainEnded(), ...context.held.endedBy(items)];
-      const values = [...commonValues(items), plainArray(ended), ...claimed];
-      if (!mixed) return [context.sql.settleAndClaim, values];
-      const { channel, mayNotify, options } = context;
-      return [
-        context.sql.settleMixedAndClaim,
-        [...values, ...mixedValues(items), options.keepCompletedMs, channel, mayNotify, MAX_HISTORY],
+      const common = [...commonValues(items), plainArray(ended)];
+      const { sql, channel, mayNotify, options } = context;
+      if (!mixed)
+        return claimed === null ? [sql.complete, common] : [sql.completeAndClaim, [...common, ...claimed]];
+      const values = [
+        ...common,
+        ...mixedValues(items),
+        options.keepCompletedMs,
+        channel,
+        mayNotify,
+        MAX_HISTORY,
       ];
+      return claimed === null ? [sql.settle, values] : [sql.settleAndClaim, [...values, ...claimed]];
     },
     answered(context, count, ids) {
-      const done = count === items.length || ids === null ? null : new Set(ids);
-      for (const [place, item] of items.entries()) {
-        // Of two leases of one job in a batch, only the later can have lived; the statement paired the last.
-        const last = items[place + 1]?.id !== item.id;
-        if (!last || (done !== null && !done.has(item.id))) continue;
+      const done = count === items.length || ids === null ? null : lastLeaseOf(items, new Set(ids));
+      for (const item of items) {
+        if (done !== null && done.get(item.id) !== item) continue;
         outcomes[item.index] = SETTLED;
         // One that was lost stays open: its claim row has ended, and still has to give the job back.
         context.held.answered(item.nonce, item.fence);
@@ -75,7 +80,12 @@ function collect(settlements: readonly Settlement[]): Item[] {
     seen.add(fence);
     items.push({ index, settlement, id, fence, nonce });
   }
-  return items.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : a.fence - b.fence));
+  return items.sort((a, b) => a.fence - b.fence);
+}
+
+/** The lease of each ended job that was meant: of two leases of one job in a batch, only the later can have lived. */
+function lastLeaseOf(items: readonly Item[], ended: ReadonlySet<string>): ReadonlyMap<string, Item> {
+  return new Map(items.filter(({ id }) => ended.has(id)).map((item) => [item.id, item]));
 }
 
 function commonValues(items: readonly Item[]): string[] {

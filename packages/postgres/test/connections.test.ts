@@ -134,6 +134,55 @@ describe('connections', () => {
     });
   });
 
+  test('a session ended in the middle of a statement: each verb says what it knows, and repeating it is safe', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    const [first] = await put(backend, queue, 1);
+    /** Ends the sessions of the call while they wait for a lock. */
+    const cutShort = async <T>(call: () => Promise<T>): Promise<T> => {
+      const blocker = await connect(store.url);
+      await blocker.query('begin');
+      await blocker.query('lock table surety.job in access exclusive mode');
+      const answer = call().catch((error: unknown) => error as T);
+      const waiting = `from pg_stat_activity
+        where datname = current_database() and application_name = 'surety' and wait_event_type = 'Lock'`;
+      await eventually(async () => (await store.query(`select ${waiting}`)).length > 0);
+      await store.query(`select pg_terminate_backend(pid) ${waiting}`);
+      const told = await answer;
+      await blocker.query('rollback');
+      await blocker.end();
+      return told;
+    };
+    const job = newJob(queue);
+    const [unknown] = await cutShort(() => backend.enqueue([job], CALL));
+    expect(unknown).toMatchObject({ status: 'unknown', id: job.id, error: { code: 'OUTCOME_UNKNOWN' } });
+    expect(await backend.enqueue([job], CALL)).toEqual([{ status: 'accepted', id: job.id }]);
+    const request = claimRequest(queue);
+    expect(await cutShort(() => backend.claim(request))).toMatchObject({
+      code: 'BACKEND_UNAVAILABLE',
+      retryable: 'yes',
+    });
+    const { leases } = await backend.claim(request);
+    expect(leases.map(({ id, attempt }) => [id, attempt])).toEqual([
+      [first, 1],
+      [job.id, 1],
+    ]);
+    expect(await cutShort(() => backend.renew(leases, 30_000, CALL))).toMatchObject({
+      code: 'BACKEND_UNAVAILABLE',
+    });
+    expect((await backend.renew(leases, 30_000, CALL)).map(({ status }) => status)).toEqual([
+      'renewed',
+      'renewed',
+    ]);
+    expect(
+      (await cutShort(() => backend.settle(leases.map(completion), CALL))).map(({ status }) => status),
+    ).toEqual(['unknown', 'unknown']);
+    expect((await backend.settle(leases.map(completion), CALL)).map(({ status }) => status)).toEqual([
+      'settled',
+      'settled',
+    ]);
+  });
+
   test('the listening connection is rebuilt, and says so', async () => {
     const notices: Notice[] = [];
     const backend = await store.open({ pollMs: 60_000 }, notices);

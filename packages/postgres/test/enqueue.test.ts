@@ -1,17 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import type { Backend, Notice } from '@surety/core/contract';
+import type { Backend } from '@surety/core/contract';
 import { describe, expect, test } from 'vitest';
-import {
-  CALL,
-  claimAll,
-  claimRequest,
-  completion,
-  connect,
-  eventually,
-  freshQueue,
-  newJob,
-  useStore,
-} from './store.ts';
+import { CALL, claimAll, completion, freshQueue, newJob, useStore } from './store.ts';
 
 const store = useStore();
 
@@ -141,97 +130,5 @@ describe('enqueue', () => {
     );
     const outcomes = await backend.settle(leases.map(completion), CALL);
     expect(outcomes.every(({ status }) => status === 'settled')).toBe(true);
-  });
-});
-
-describe('notifications', () => {
-  test('carry the queue and nothing else, whatever is enqueued (B077)', async () => {
-    const backend = await store.open();
-    const queue = freshQueue();
-    const heard: (string | undefined)[] = [];
-    const ear = await connect(store.url);
-    ear.on('notification', ({ payload }) => heard.push(payload));
-    await ear.query('listen "surety_surety"');
-    const stop = new AbortController();
-    const waiting = backend.claim(claimRequest(freshQueue(), { waitMs: 60_000, signal: stop.signal }));
-    await store.query("insert into surety.idle (queue, until) values ($1, now() + interval '1 minute')", [
-      queue,
-    ]);
-    for (const kib of [7, 9, 900]) {
-      const [outcome] = await backend.enqueue(
-        [newJob(queue, { payload: JSON.stringify('x'.repeat(kib * 1024)) })],
-        CALL,
-      );
-      expect(outcome?.status).toBe('accepted');
-    }
-    await backend.enqueue(
-      Array.from({ length: 500 }, () => newJob(queue)),
-      CALL,
-    );
-    await eventually(async () => heard.length >= 4);
-    expect(new Set(heard)).toEqual(new Set([queue]));
-    expect(heard).toHaveLength(4);
-    stop.abort();
-    await waiting;
-    await ear.end();
-  });
-
-  test('are not sent where nobody waits', async () => {
-    const backend = await store.open();
-    const heard: unknown[] = [];
-    const ear = await connect(store.url);
-    ear.on('notification', ({ payload }) => heard.push(payload));
-    await ear.query('listen "surety_surety"');
-    await backend.enqueue([newJob(freshQueue())], CALL);
-    const mark = randomUUID();
-    await store.query('select pg_notify($1, $2)', ['surety_surety', mark]);
-    await eventually(async () => heard.length > 0);
-    expect(heard).toEqual([mark]);
-    await ear.end();
-  });
-
-  test('wake a claim that is about to sleep: none is lost (B077)', async () => {
-    const [worker, producer] = [await store.open({ pollMs: 60_000 }), await store.open()];
-    const queue = freshQueue();
-    await claimAll(worker, queue, { waitMs: 50 });
-    // Without a hint each of these would take until the idle mark is renewed.
-    for (let round = 0; round < 30; round++) {
-      const waiting = worker.claim(claimRequest(queue, { waitMs: 30_000 }));
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
-      await producer.enqueue([newJob(queue)], CALL);
-      const { leases } = await waiting;
-      expect(leases).toHaveLength(1);
-      await worker.settle(leases.map(completion), CALL);
-    }
-  });
-
-  test.each([
-    ['the role may not', '42501', 'permission denied for function pg_notify'],
-    ['its queue is full', '54000', 'too many notifications in the NOTIFY queue'],
-  ])('a server that refuses them because %s does not refuse the job (B077)', async (_, state, message) => {
-    const notices: Notice[] = [];
-    const database = new URL(store.url).pathname.slice(1);
-    const queue = freshQueue();
-    // Stands before the server's own function for connections made from now on.
-    await store.query('create schema if not exists refusing');
-    await store.query(
-      `create or replace function refusing.pg_notify(text, text) returns void language plpgsql as
-       $$ begin raise exception using errcode = '${state}', message = '${message}'; end $$`,
-    );
-    await store.query(`alter database "${database}" set search_path = refusing, pg_catalog`);
-    try {
-      const backend = await store.open({}, notices);
-      await store.query("insert into surety.idle (queue, until) values ($1, now() + interval '1 minute')", [
-        queue,
-      ]);
-      expect(await backend.enqueue([newJob(queue), newJob(queue)], CALL)).toMatchObject([
-        { status: 'accepted' },
-        { status: 'accepted' },
-      ]);
-      expect((await backend.counts(queue, CALL)).ready.value).toBe(2);
-      expect(notices.map(({ kind }) => kind)).toEqual(['degraded']);
-    } finally {
-      await store.query(`alter database "${database}" reset search_path`);
-    }
   });
 });

@@ -5,6 +5,7 @@ import { sharedPostgres } from '@surety/testbed';
 import { afterAll, describe, expect, test } from 'vitest';
 import { migrations } from '../src/generated/migrations.ts';
 import { type PostgresOptions, postgres } from '../src/index.ts';
+import { bindSchema } from '../src/sql.ts';
 import { CALL, claimAll, connect, newJob } from './store.ts';
 
 const databases: string[] = [];
@@ -82,6 +83,36 @@ describe('migrations', () => {
       migrations.length === 1 ? 'SCHEMA_MISSING' : 'SCHEMA_TOO_OLD',
     );
     await client.end();
+  });
+
+  test('a schema of the first version is brought up to date with its jobs in it', async () => {
+    const url = await freshDatabase();
+    const client = await connect(url);
+    const [first] = migrations;
+    await client.query('create schema surety');
+    await client.query(bindSchema(first?.sql ?? '', 'surety'));
+    await client.query('create table surety.migration (version int primary key, name text not null)');
+    await client.query("insert into surety.migration values (1, 'tables')");
+    expect(await refusal({ url, migrate: false })).toBe('SCHEMA_TOO_OLD');
+    const id = '00000000-0000-4000-8000-000000000001';
+    await client.query(
+      `insert into surety.job (id, seq, fence, created_at, due_at, priority, state, queue, type, payload)
+       values ($1, 1, 1, now(), now(), 1, 0, 'q', 't', '{}')`,
+      [id],
+    );
+    await client.query(
+      `insert into surety.ticket (seq, fence, ready_at, id, priority, queue) values (1, 1, now(), $1, 1, 'q')`,
+      [id],
+    );
+    // A transaction of the application that has enqueued and goes on holds up no migration.
+    await client.query('begin');
+    await client.query('lock table surety.job, surety.ticket, surety.idle in row exclusive mode');
+    const backend = postgres({ url });
+    await backend.open({ ...CALL, notify: () => undefined });
+    await client.query('commit');
+    await client.end();
+    expect((await claimAll(backend, 'q')).map((lease) => lease.id)).toEqual([id]);
+    await backend.close({ graceMs: 5000 });
   });
 
   test('a role without CREATE works where the schema is current, and is told what is missing elsewhere (B120)', async () => {

@@ -121,6 +121,8 @@ describe('native errors', () => {
       false,
       false,
     ]);
+    // It leads to a server that will never take a write.
+    expect(keepsSession(answer('25006'))).toBe(false);
   });
 
   test('errors of the data are told from errors of the store', () => {

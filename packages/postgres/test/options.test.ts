@@ -23,6 +23,9 @@ describe('options', () => {
     ['both', { url, pool: new pg.Pool() }, '"url" and "pool"'],
     ['not a URL', { url: 'localhost/db?password=secret-word' }, '"url"'],
     ['another protocol', { url: 'mysql://user:secret-word@h/db' }, '"url"'],
+    ['two hosts', { url: 'postgres://user:secret-word@one,two/db' }, 'several hosts'],
+    ['two hosts with ports', { url: 'postgres://user:secret-word@one:1,two:2/db' }, 'several hosts'],
+    ['two hosts as a parameter', { url: 'postgres://user:secret-word@/db?host=one,two' }, 'several hosts'],
     ['a pool that is none', { pool: {} }, '"pool"'],
     ['a size for a given pool', { pool: new pg.Pool(), poolSize: 2 }, '"poolSize"'],
     ['a schema with a quote', { url, schema: 'a"b' }, '"schema"'],
@@ -36,6 +39,10 @@ describe('options', () => {
     const message = refusal(options);
     expect(message).toContain(named);
     expect(message).not.toContain('secret-word');
+  });
+
+  test('a comma in a password is no second host', () => {
+    expect(postgres({ url: 'postgres://user:a,b@host/db?application_name=a,b' }).name).toBe('postgres');
   });
 
   test('capabilities are there before open, and nothing is connected', () => {

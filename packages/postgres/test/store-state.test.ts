@@ -102,6 +102,29 @@ describe('order', () => {
     expect(order).toEqual([b, c, a]);
   });
 
+  test('of dead letters holds within one millisecond too: no page repeats or skips one (G6.2)', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    const ids = await put(backend, queue, 40);
+    const leases = await claimAll(backend, queue, { max: 40 });
+    await backend.settle(
+      leases.map((lease) => ({ kind: 'bury', lease, error: ERROR })),
+      CALL,
+    );
+    for (const [n, id] of ids.entries()) {
+      const at = `timestamptz '2026-01-01 00:00:00.5' + ${n} * interval '1 us'`;
+      await store.query(`update surety.job set dead_at = ${at} where id = $1`, [id]);
+    }
+    const listed: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await backend.deadLetters.list({ queue, limit: 7, cursor, type: null }, CALL);
+      listed.push(...page.entries.map(({ id }) => id));
+      cursor = page.cursor;
+    } while (cursor !== null);
+    expect(listed).toEqual(ids.toReversed());
+  });
+
   test('an old open transaction neither hides nor stops jobs (B102)', async () => {
     const backend = await store.open();
     const queue = freshQueue();

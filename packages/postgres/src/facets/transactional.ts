@@ -28,7 +28,7 @@ export function createTransactional(context: Context): Transactional {
         }
         throw failure('BACKEND_TIMEOUT', 'The transaction did not answer in time.', call.operation);
       };
-      return enqueue(context, jobs, startCall('enqueue', options), send);
+      return enqueue(context, jobs, startCall('enqueue', options), send, { mayFail: false });
     },
   };
 }

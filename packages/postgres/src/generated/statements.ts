@@ -2,15 +2,26 @@
 
 export const statements: {
   readonly claimAgain: string;
+  readonly claim: string;
+  readonly completeAndClaim: string;
+  readonly complete: string;
   readonly counts: string;
   readonly deadList: string;
   readonly deadShow: string;
   readonly dedupeForget: string;
   readonly dedupeOwners: string;
   readonly depth: string;
+  readonly diagnoseClock: string;
+  readonly diagnoseHidden: string;
+  readonly diagnoseHolders: string;
+  readonly diagnoseSchema: string;
+  readonly diagnoseServer: string;
+  readonly diagnoseTables: string;
+  readonly diagnoseTrials: string;
   readonly discardIds: string;
   readonly discardSome: string;
   readonly enqueueDeduped: string;
+  readonly enqueueNew: string;
   readonly enqueue: string;
   readonly examineServer: string;
   readonly lookup: string;
@@ -23,8 +34,9 @@ export const statements: {
   readonly resume: string;
   readonly schemaVersion: string;
   readonly settleAndClaim: string;
-  readonly settleMixedAndClaim: string;
+  readonly settle: string;
   readonly sweep: string;
+  readonly takesWrites: string;
   readonly tend: string;
 } = Object.freeze({
   claimAgain: `with member as materialized (
@@ -48,6 +60,10 @@ from {schema}.job
 where id = any((select ids from line)::uuid[])
   and state = 0
   and fence = ((select fences from line))[width_bucket(id, (select ids from line))]`,
+  claim: `select jobs, paused, replay from {schema}.claim_jobs($1, $2, $3, $4, $5)`,
+  completeAndClaim: `select completed, completed_ids, jobs, paused, replay
+from {schema}.complete_and_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+  complete: `select completed, completed_ids from {schema}.complete_jobs($1, $2, $3, $4, $5)`,
   counts: `with member as materialized (
   select unnest(ids) as id, unnest(fences) as fence, until, until > statement_timestamp() as live
   from {schema}.claim where queue = $1
@@ -96,7 +112,7 @@ where queue = $1
   and ($2::text is null or type = $2)
   and ($4::bigint is null
     or (dead_at, id) < (timestamptz 'epoch' + $4::bigint * interval '1 microsecond', $5::uuid))
-order by dead_at desc, id desc
+order by job.dead_at desc, job.id desc
 limit $3`,
   deadShow: `select
   id::text as id, queue, type, priority, headers::text as headers, idempotency_key, max_attempts, attempt, deliveries, lost_claims,
@@ -115,9 +131,62 @@ where d.until > statement_timestamp()
 union all
 select null, null, id::text from {schema}.job where id = any($3::uuid[])`,
   depth: `select (
-  (select count(*) from (select from {schema}.ticket where queue = $1 limit $2) as t)
-  + (select count(*) from (select from {schema}.job where queue = $1 and state = 1 limit $2) as s)
+  (select count(*) from (select from {schema}.ticket where queue = $1 order by priority, seq limit $2) as t)
+  + (select count(*) from (select from {schema}.job where queue = $1 and state = 1 order by due_at limit $2) as s)
 )::int as depth`,
+  diagnoseClock: `select extract(epoch from clock_timestamp())::float8 * 1000 as at_ms`,
+  diagnoseHidden: `select count(*)::int as hidden
+from pg_catalog.pg_stat_activity
+where datname = current_database() and query = '<insufficient privilege>'`,
+  diagnoseHolders: `select 'session' as kind,
+  extract(epoch from clock_timestamp() - xact_start)::float8 * 1000 as age_ms,
+  format('pid %s, role %s, application "%s", %s', pid, usename, application_name, coalesce(state, 'state unknown')) as who
+from pg_catalog.pg_stat_activity
+where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()
+  and backend_type = 'client backend'
+union all
+select 'prepared', extract(epoch from clock_timestamp() - prepared)::float8 * 1000, format('prepared transaction "%s"', gid)
+from pg_catalog.pg_prepared_xacts where database = current_database()
+union all
+select 'slot', null, format('replication slot "%s"', slot_name)
+from pg_catalog.pg_replication_slots where xmin is not null and not active
+order by age_ms desc nulls last
+limit 10`,
+  diagnoseSchema: `select exists(
+  select from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+  where n.nspname = $1 and c.relname = 'migration'
+) as migrated`,
+  diagnoseServer: `select
+  current_setting('server_version') as version,
+  current_setting('server_version_num')::int as version_num,
+  current_setting('server_encoding') as encoding,
+  pg_is_in_recovery() as in_recovery,
+  current_setting('transaction_read_only') as read_only,
+  current_setting('fsync') as fsync,
+  current_setting('full_page_writes') as full_page_writes,
+  current_setting('synchronous_commit') as synchronous_commit,
+  current_setting('autovacuum') as autovacuum,
+  current_setting('track_counts') as track_counts,
+  (select setting::float8 from pg_catalog.pg_settings where name = 'statement_timeout') as statement_timeout_ms,
+  (select setting::float8 from pg_catalog.pg_settings where name = 'lock_timeout') as lock_timeout_ms,
+  (select sum(numbackends) from pg_catalog.pg_stat_database)::int as connections,
+  current_setting('max_connections')::int as max_connections,
+  (select age(datfrozenxid) from pg_catalog.pg_database where datname = current_database()) as xid_age,
+  has_function_privilege('pg_catalog.pg_notify(text, text)', 'execute') as may_notify`,
+  diagnoseTables: `select c.relname as name,
+  pg_total_relation_size(c.oid)::float8 as bytes,
+  coalesce(s.n_live_tup, 0)::float8 as live,
+  coalesce(s.n_dead_tup, 0)::float8 as dead,
+  extract(epoch from clock_timestamp() - greatest(s.last_vacuum, s.last_autovacuum))::float8 * 1000 as vacuumed_ago_ms,
+  coalesce('autovacuum_enabled=false' = any(c.reloptions), false) as vacuum_off,
+  has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
+    and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete') as usable
+from pg_catalog.pg_class as c
+join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+left join pg_catalog.pg_stat_all_tables as s on s.relid = c.oid
+where n.nspname = $1 and c.relkind = 'r'
+order by c.relname`,
+  diagnoseTrials: `select nspname as name from pg_catalog.pg_namespace where starts_with(nspname, $1) order by nspname`,
   discardIds: `delete from {schema}.job where id = any($2::uuid[]) and queue = $1 and state = 2 returning id::text as id`,
   discardSome: `delete from {schema}.job
 where state = 2 and id = any(array(
@@ -127,98 +196,12 @@ where state = 2 and id = any(array(
   for update skip locked
 ))
 returning id::text as id`,
-  enqueueDeduped: `with number as materialized (
-  select array_agg(nextval('{schema}.job_seq')) as seqs from generate_series(1, cardinality($1::uuid[]))
-),
-item as materialized (
-  select id, queue, type, priority, payload, delay_ms, headers, idempotency_key, expires_in_ms, max_attempts,
-    dedupe_key, window_ms, coalesce(($14::int[])[place], place) as place,
-    (select seqs from number)[coalesce(($14::int[])[place], place)] as seq
-  from unnest(
-    $1::uuid[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::bigint[], $10::int[],
-    $15::text[], $16::bigint[]
-  ) with ordinality as given (
-    id, queue, type, priority, payload, delay_ms, headers, idempotency_key, expires_in_ms, max_attempts,
-    dedupe_key, window_ms, place
-  )
-),
-first as materialized (
-  select distinct on (queue, dedupe_key) id, queue, dedupe_key, window_ms
-  from item
-  where dedupe_key is not null and not exists (select from {schema}.job where job.id = item.id)
-  order by queue, dedupe_key, place
-),
-won as (
-  insert into {schema}.dedupe as d (queue, key, job_id, until)
-  select queue, dedupe_key, id, statement_timestamp() + window_ms * interval '1 ms' from first
-  on conflict (queue, key) do update set job_id = excluded.job_id, until = excluded.until
-    where d.until <= statement_timestamp()
-  returning d.job_id
-),
-stored as (
-  insert into {schema}.job (
-    id, seq, fence, created_at, due_at, expires_at, max_attempts, priority, state, queue, type, idempotency_key, dedupe_key, headers,
-    payload
-  )
-  select id, seq, seq, statement_timestamp(), statement_timestamp() + delay_ms * interval '1 ms',
-    statement_timestamp() + expires_in_ms * interval '1 ms', max_attempts, priority,
-    case when delay_ms > 0 then 1 else 0 end, queue, type, idempotency_key, dedupe_key, headers::json, payload::json
-  from item
-  where dedupe_key is null or id = any(array(select job_id from won))
-  on conflict (id) do nothing
-  returning id, queue, priority, seq, fence, due_at, state
-),
-tickets as (
-  insert into {schema}.ticket (queue, priority, seq, fence, id, ready_at)
-  select queue, priority, seq, fence, id, due_at from stored where state = 0
-)
-select
-  (select count(*)::int from stored) as stored,
-  case when (select count(*) from stored) < cardinality($1::uuid[]) then array(select id::text from stored) end as stored_ids,
-  (
-    select count(pg_notify($11, q.queue))::int
-    from (
-      select distinct queue from stored where due_at <= statement_timestamp() + $13::bigint * interval '1 ms'
-    ) as q
-    where $12 and exists (select from {schema}.idle where idle.queue = q.queue and until > statement_timestamp())
-  ) as woken`,
-  enqueue: `with number as materialized (
-  select array_agg(nextval('{schema}.job_seq')) as seqs from generate_series(1, cardinality($1::uuid[]))
-),
-item as materialized (
-  select id, queue, type, priority, payload, delay_ms, headers, idempotency_key, expires_in_ms, max_attempts,
-    (select seqs from number)[coalesce(($14::int[])[place], place)] as seq
-  from unnest(
-    $1::uuid[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::bigint[], $10::int[]
-  ) with ordinality as given (
-    id, queue, type, priority, payload, delay_ms, headers, idempotency_key, expires_in_ms, max_attempts, place
-  )
-),
-stored as (
-  insert into {schema}.job (
-    id, seq, fence, created_at, due_at, expires_at, max_attempts, priority, state, queue, type, idempotency_key, headers, payload
-  )
-  select id, seq, seq, statement_timestamp(), statement_timestamp() + delay_ms * interval '1 ms',
-    statement_timestamp() + expires_in_ms * interval '1 ms', max_attempts, priority,
-    case when delay_ms > 0 then 1 else 0 end, queue, type, idempotency_key, headers::json, payload::json
-  from item
-  on conflict (id) do nothing
-  returning id, queue, priority, seq, fence, due_at, state
-),
-tickets as (
-  insert into {schema}.ticket (queue, priority, seq, fence, id, ready_at)
-  select queue, priority, seq, fence, id, due_at from stored where state = 0
-)
-select
-  (select count(*)::int from stored) as stored,
-  case when (select count(*) from stored) < cardinality($1::uuid[]) then array(select id::text from stored) end as stored_ids,
-  (
-    select count(pg_notify($11, q.queue))::int
-    from (
-      select distinct queue from stored where due_at <= statement_timestamp() + $13::bigint * interval '1 ms'
-    ) as q
-    where $12 and exists (select from {schema}.idle where idle.queue = q.queue and until > statement_timestamp())
-  ) as woken`,
+  enqueueDeduped: `select stored, stored_ids, woken
+from {schema}.enqueue_keyed_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+  enqueueNew: `select stored, null::text[] as stored_ids, woken
+from {schema}.enqueue_new_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+  enqueue: `select stored, stored_ids, woken
+from {schema}.enqueue_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
   examineServer: `select
   current_setting('server_version_num')::int as version,
   current_setting('server_encoding') as encoding,
@@ -271,7 +254,7 @@ limit 1`,
   insert into {schema}.paused (queue, since) values ($1, statement_timestamp()) on conflict (queue) do nothing returning queue
 )
 select count(pg_notify($2, queue))::int as woken from changed
-where $3 and exists (select from {schema}.idle where idle.queue = $1 and until > statement_timestamp())`,
+where $3 and exists (select from {schema}.idle_mark as m where m.queue = $1 and until > statement_timestamp())`,
   paused: `select exists(select from {schema}.paused where queue = $1) as paused`,
   queues: `with recursive
 ready as (
@@ -320,7 +303,7 @@ tickets as (
 told as materialized (
   select pg_notify($3, $1)
   where $4 and exists (select from moved) and exists (
-    select from {schema}.idle where idle.queue = $1 and until > statement_timestamp()
+    select from {schema}.idle_mark as m where m.queue = $1 and until > statement_timestamp()
   )
 )
 select id::text as id, null as holder, (select count(*)::int from told) as woken from moved
@@ -409,215 +392,11 @@ select fence from held where asked`,
   delete from {schema}.paused where queue = $1 returning queue
 )
 select count(pg_notify($2, queue))::int as woken from changed
-where $3 and exists (select from {schema}.idle where idle.queue = $1 and until > statement_timestamp())`,
+where $3 and exists (select from {schema}.idle_mark as m where m.queue = $1 and until > statement_timestamp())`,
   schemaVersion: `select coalesce(max(version), 0)::int as version from {schema}.migration`,
-  settleAndClaim: `with alive as materialized (
-  -- Taken out of line storage once, here, and not once a job.
-  select nonce, fences || '{}'::bigint[] as fences from {schema}.claim
-  where nonce = any($4::uuid[]) and until > statement_timestamp()
-),
-done as (
-  delete from {schema}.job
-  where id = any($1::uuid[])
-    and state = 0
-    and fence = ($2::bigint[])[width_bucket(id, $1::uuid[])]
-    and (
-      select count(*) from alive
-      where nonce = ($4::uuid[])[($3::int[])[width_bucket(id, $1::uuid[])]]
-        and fences[width_bucket(fence, fences)] = fence
-    ) = 1
-  returning id
-),
-ended as (
-  delete from {schema}.claim where nonce = any($5::uuid[]) and until > statement_timestamp()
-),
-gate as materialized (
-  select exists(select from {schema}.paused where queue = $6) as paused,
-         exists(select from {schema}.claim where nonce = $9::uuid) as replay
-),
-taken as (
-  delete from {schema}.ticket
-  where ctid = any(array(
-    select place from unnest($10::bigint[]) with ordinality as level (floor, number)
-    cross join lateral (
-      select ctid as place from {schema}.ticket
-      where queue = $6 and priority = number - 1 and seq > floor
-      order by seq limit $7 for update skip locked
-    ) as ready
-    where (select not (paused or replay) from gate)
-    limit $7
-  ))
-  returning id, fence
-),
-leased as (
-  insert into {schema}.claim (nonce, until, queue, ids, fences)
-  select $9::uuid, statement_timestamp() + $8 * interval '1 ms', $6, i, f
-  from (select array_agg(id order by fence) as i, array_agg(fence order by fence) as f from taken) as t
-  where i is not null
-)
-select
-  (select count(*)::int from done) as completed,
-  case when (select count(*) from done) < cardinality($1::uuid[]) then array(select id::text from done) end as completed_ids,
-  (
-    select '[' || string_agg(
-      format(
-        '["%s",%s,%s,%s,"%s",%s,%s,%s,%s]',
-        id, fence, seq, priority, type, date_part('epoch', statement_timestamp() - due_at),
-        case when deliveries = 0 then '0' else
-          json_build_array(
-            attempt, deliveries, lost_claims, interruptions, redrives, backed_off,
-            date_part('epoch', statement_timestamp() - unknown_since)
-          )::text
-        end,
-        case when headers is null and idempotency_key is null and max_attempts is null and expires_at is null then '0' else
-          json_build_array(
-            headers, idempotency_key, max_attempts, date_part('epoch', expires_at - statement_timestamp())
-          )::text
-        end,
-        payload
-      ),
-      ',') || ']'
-    from {schema}.job
-    where id = any(array(select id from taken))
-  ) as jobs,
-  (select paused from gate) as paused,
-  (select replay from gate) as replay`,
-  settleMixedAndClaim: `with alive as materialized (
-  -- Taken out of line storage once, here, and not once a job.
-  select nonce, fences || '{}'::bigint[] as fences from {schema}.claim
-  where nonce = any($4::uuid[]) and until > statement_timestamp()
-),
-done as (
-  delete from {schema}.job
-  where id = any($1::uuid[])
-    and ($11::int[])[width_bucket(id, $1::uuid[])] < 0
-    and state = 0
-    and fence = ($2::bigint[])[width_bucket(id, $1::uuid[])]
-    and (
-      select count(*) from alive
-      where nonce = ($4::uuid[])[($3::int[])[width_bucket(id, $1::uuid[])]]
-        and fences[width_bucket(fence, fences)] = fence
-    ) = 1
-  returning *
-),
-kept as (
-  insert into {schema}.completed (
-    id, finished_at, created_at, attempt, deliveries, lost_claims, interruptions, redrives, max_attempts, priority, cancelled,
-    queue, type, idempotency_key, dedupe_key, history, headers, payload
-  )
-  select id, statement_timestamp(), created_at, attempt + 1, deliveries + 1, 0, interruptions, redrives, max_attempts,
-    priority, ($11::int[])[width_bucket(id, $1::uuid[])] = -1, queue, type, idempotency_key, dedupe_key, history, headers, payload
-  from done
-  where $16::bigint > 0
-  on conflict (id) do update set
-    finished_at = excluded.finished_at, created_at = excluded.created_at, attempt = excluded.attempt,
-    deliveries = excluded.deliveries, lost_claims = excluded.lost_claims, interruptions = excluded.interruptions,
-    redrives = excluded.redrives, max_attempts = excluded.max_attempts, priority = excluded.priority,
-    cancelled = excluded.cancelled, queue = excluded.queue, type = excluded.type,
-    idempotency_key = excluded.idempotency_key, dedupe_key = excluded.dedupe_key, history = excluded.history,
-    headers = excluded.headers, payload = excluded.payload
-),
-put_back as (
-  update {schema}.job as j set
-    fence = nextval('{schema}.job_seq'),
-    state = ($11::int[])[width_bucket(j.id, $1::uuid[])],
-    due_at = statement_timestamp() + ($12::bigint[])[width_bucket(j.id, $1::uuid[])] * interval '1 ms',
-    dead_at = case ($11::int[])[width_bucket(j.id, $1::uuid[])] when 2 then statement_timestamp() end,
-    attempt = j.attempt + ($13::int[])[width_bucket(j.id, $1::uuid[])],
-    deliveries = j.deliveries + 1,
-    lost_claims = case ($13::int[])[width_bucket(j.id, $1::uuid[])] when 0 then j.lost_claims else 0 end,
-    backed_off = ($13::int[])[width_bucket(j.id, $1::uuid[])] = 0
-      and (j.backed_off or ($14::int[])[width_bucket(j.id, $1::uuid[])] = 3),
-    interruptions = j.interruptions + case ($14::int[])[width_bucket(j.id, $1::uuid[])] when 1 then 1 else 0 end,
-    unknown_since = case ($14::int[])[width_bucket(j.id, $1::uuid[])]
-      when 0 then j.unknown_since
-      when 2 then coalesce(j.unknown_since, statement_timestamp())
-    end,
-    history = case
-      when ($15::text[])[width_bucket(j.id, $1::uuid[])] is null then j.history
-      else
-        case when cardinality(j.history) >= $19::int
-          then j.history[1:1] || j.history[cardinality(j.history) - $19::int + 3:]
-          else coalesce(j.history, '{}')
-        end
-        || ('{"at":"' || to_char(statement_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","error":'
-        || ($15::text[])[width_bucket(j.id, $1::uuid[])] || '}')
-    end
-  where j.id = any($1::uuid[])
-    and ($11::int[])[width_bucket(j.id, $1::uuid[])] >= 0
-    and j.state = 0
-    and j.fence = ($2::bigint[])[width_bucket(j.id, $1::uuid[])]
-    and (
-      select count(*) from alive
-      where nonce = ($4::uuid[])[($3::int[])[width_bucket(j.id, $1::uuid[])]]
-        and fences[width_bucket(j.fence, fences)] = j.fence
-    ) = 1
-  returning j.id, j.state, j.queue, j.priority, j.seq, j.fence, j.due_at
-),
-tickets as (
-  insert into {schema}.ticket (queue, priority, seq, fence, id, ready_at)
-  select queue, priority, seq, fence, id, due_at from put_back where state = 0
-),
-ended as (
-  delete from {schema}.claim where nonce = any($5::uuid[]) and until > statement_timestamp()
-),
-gate as materialized (
-  select exists(select from {schema}.paused where queue = $6) as paused,
-         exists(select from {schema}.claim where nonce = $9::uuid) as replay
-),
-taken as (
-  delete from {schema}.ticket
-  where ctid = any(array(
-    select place from unnest($10::bigint[]) with ordinality as level (floor, number)
-    cross join lateral (
-      select ctid as place from {schema}.ticket
-      where queue = $6 and priority = number - 1 and seq > floor
-      order by seq limit $7 for update skip locked
-    ) as ready
-    where (select not (paused or replay) from gate)
-    limit $7
-  ))
-  returning id, fence
-),
-leased as (
-  insert into {schema}.claim (nonce, until, queue, ids, fences)
-  select $9::uuid, statement_timestamp() + $8 * interval '1 ms', $6, i, f
-  from (select array_agg(id order by fence) as i, array_agg(fence order by fence) as f from taken) as t
-  where i is not null
-)
-select
-  (select count(*)::int from done) + (select count(*)::int from put_back) as completed,
-  case when (select count(*) from done) + (select count(*) from put_back) < cardinality($1::uuid[])
-    then array(select id::text from done union all select id::text from put_back)
-  end as completed_ids,
-  (
-    select count(pg_notify($17, q.queue)) from (select distinct queue from put_back where state = 0) as q
-    where $18 and exists (select from {schema}.idle where idle.queue = q.queue and until > statement_timestamp())
-  ) as woken,
-  (
-    select '[' || string_agg(
-      format(
-        '["%s",%s,%s,%s,"%s",%s,%s,%s,%s]',
-        id, fence, seq, priority, type, date_part('epoch', statement_timestamp() - due_at),
-        case when deliveries = 0 then '0' else
-          json_build_array(
-            attempt, deliveries, lost_claims, interruptions, redrives, backed_off,
-            date_part('epoch', statement_timestamp() - unknown_since)
-          )::text
-        end,
-        case when headers is null and idempotency_key is null and max_attempts is null and expires_at is null then '0' else
-          json_build_array(
-            headers, idempotency_key, max_attempts, date_part('epoch', expires_at - statement_timestamp())
-          )::text
-        end,
-        payload
-      ),
-      ',') || ']'
-    from {schema}.job
-    where id = any(array(select id from taken))
-  ) as jobs,
-  (select paused from gate) as paused,
-  (select replay from gate) as replay`,
+  settleAndClaim: `select completed, completed_ids, jobs, paused, replay
+from {schema}.settle_and_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
+  settle: `select completed, completed_ids from {schema}.settle_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
   sweep: `with keys as (
   delete from {schema}.dedupe
   where ctid = any(array(
@@ -635,84 +414,15 @@ records as (
   returning 1
 ),
 marks as (
-  delete from {schema}.idle
+  delete from {schema}.idle_mark
   where ctid = any(array(
-    select ctid from {schema}.idle where until <= statement_timestamp() - interval '1 minute' limit $1 for update skip locked
+    select ctid from {schema}.idle_mark where until <= statement_timestamp() - interval '1 minute' limit $1 for update skip locked
   ))
   returning 1
 )
 select greatest(
   (select count(*) from keys), (select count(*) from records), (select count(*) from marks)
 )::int as removed`,
-  tend: `with ended as (
-  delete from {schema}.claim
-  where ctid = any(array(
-    select place from (
-      select place, sum(jobs) over (order by until rows unbounded preceding) - jobs as before
-      from (
-        select ctid as place, until, cardinality(ids) as jobs from {schema}.claim
-        where queue = $1 and until <= statement_timestamp()
-        order by until limit $2 for update skip locked
-      ) as locked
-    ) as counted
-    where before < $3
-  ))
-  returning ids, fences, until
-),
-lost as materialized (
-  select array_agg(id order by id, fence) as ids, array_agg(fence order by id, fence) as fences,
-    array_agg(until order by id, fence) as ends
-  from (select unnest(ids) as id, unnest(fences) as fence, until from ended) as m
-),
-taken_back as (
-  update {schema}.job set
-    fence = nextval('{schema}.job_seq'),
-    attempt = attempt + 1,
-    deliveries = deliveries + 1,
-    lost_claims = lost_claims + 1,
-    backed_off = false,
-    due_at = ((select ends from lost))[width_bucket(id, (select ids from lost))]
-  where id = any((select ids from lost)::uuid[])
-    and state = 0
-    and fence = ((select fences from lost))[width_bucket(id, (select ids from lost))]
-  returning id, seq, fence, priority, due_at
-),
-due as materialized (
-  select id from {schema}.job
-  where queue = $1 and state = 1 and due_at <= statement_timestamp()
-  order by due_at limit $3
-  for update skip locked
-),
-line as materialized (
-  select array_agg(id order by id) as ids, array_agg(seq order by id) as seqs
-  from (select id, nextval('{schema}.job_seq') as seq from due) as numbered
-),
-moved as (
-  update {schema}.job set
-    state = 0,
-    seq = ((select seqs from line))[width_bucket(id, (select ids from line))]
-  where id = any((select ids from line)::uuid[]) and state = 1
-  returning id, seq, fence, priority, due_at
-),
-tickets as (
-  insert into {schema}.ticket (queue, priority, seq, fence, id, ready_at)
-  select $1, priority, seq, fence, id, due_at from taken_back
-  union all
-  select $1, priority, seq, fence, id, due_at from moved
-),
-mark as (
-  insert into {schema}.idle (queue, until)
-  select $1, statement_timestamp() + $4::bigint * interval '1 ms' where $4 > 0
-  on conflict (queue) do update set until = excluded.until where idle.until < excluded.until
-)
-select
-  (select count(*)::int from taken_back) as lost,
-  (select count(*)::int from ended) as claims,
-  (select count(*)::int from moved) as moved,
-  (select true from {schema}.ticket where queue = $1 order by priority, seq limit 1) is not null as ready,
-  exists(select from {schema}.paused where queue = $1) as paused,
-  (
-    select ceil(date_part('epoch', min(due_at) - statement_timestamp()) * 1000) from {schema}.job
-    where queue = $1 and state = 1 and due_at > statement_timestamp()
-  ) as next_due_ms`,
+  takesWrites: `select not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off' as writable`,
+  tend: `select lost, claims, moved, ready, paused, marked, next_due_ms from {schema}.tend_queue($1, $2, $3, $4)`,
 });

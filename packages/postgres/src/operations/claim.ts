@@ -22,9 +22,16 @@ const BYTES_A_CLAIM = 64 * 1024 * 1024;
 /** How far apart waiting workers come for a job that falls due. */
 const SPREAD_MS = 10;
 
+/**
+ * A queue that was just hinted at is looked at again after this, then ever later: whoever enqueued while the hint was on its way
+ * may have sent none. So long no new mark is made either, so that a process asks for some hundred hints a second at most.
+ */
+const LOOK_AGAIN_MS = 10;
+
 interface HotRow {
-  readonly completed: number;
-  readonly completed_ids: readonly string[] | null;
+  /** Absent where nothing was settled. */
+  readonly completed?: number;
+  readonly completed_ids?: readonly string[] | null;
   readonly jobs: string | null;
   readonly paused: boolean;
   readonly replay: boolean;
@@ -56,7 +63,6 @@ async function claimOrWait(context: Context, request: ClaimRequest, closing: Abo
   const over = (): boolean => signal?.aborted === true || closing.aborted;
   let found: Claim = { leases: [], paused: false, leasedAt: performance.now() };
   if (over()) return found;
-  let marked = context.queues.of(queue).markedUntil > performance.now();
   let seen = listener.news(queue);
   let wanted = true;
   // What is due or was lost may be of a better level than what stands in line.
@@ -67,11 +73,11 @@ async function claimOrWait(context: Context, request: ClaimRequest, closing: Abo
     const waits = performance.now() < waitUntil;
     // Not before: a busy worker needs no hints, and its first claims no second connection beside them.
     if (waits) listener.start();
-    const tended = await tend(context, queue, waits, call());
+    const marks = waits && performance.now() - listener.heardAt(queue) >= LOOK_AGAIN_MS;
+    const tended = await tend(context, queue, marks, call());
     if (tended.paused) return { ...found, paused: true };
     // Who marks itself idle looks once more: what was stored before the mark could be seen sent no hint.
-    if ((tended.claimable || (waits && !marked)) && !over()) {
-      marked = true;
+    if ((tended.claimable || tended.newlyMarked) && !over()) {
       seen = listener.news(queue);
       found = await claimOnce(context, request, call());
       if (found.leases.length > 0 || found.paused) break;
@@ -81,13 +87,20 @@ async function claimOrWait(context: Context, request: ClaimRequest, closing: Abo
     // Workers that wait for the same due time should not all come in the same millisecond, nor always in the same order.
     const dueMs =
       tended.nextDueMs === null ? Number.POSITIVE_INFINITY : tended.nextDueMs + Math.random() * SPREAD_MS;
-    const waitMs = Math.min(context.options.pollMs, MARK_MS / 2, leftMs, dueMs);
+    const waitMs = Math.min(context.options.pollMs, MARK_MS / 2, leftMs, dueMs, lookAgainMs(context, queue));
     await listener.wait(queue, seen, Math.max(0, Math.ceil(waitMs)), [signal, closing]);
     wanted = listener.news(queue) !== seen;
     seen = listener.news(queue);
   }
   if (found.leases.length > 0) tendInBackground(context, queue, call());
   return found;
+}
+
+/** Until the queue is looked at for what sent no hint: as long as the last news is old, so ever later. */
+function lookAgainMs({ listener, queues }: Context, queue: string): number {
+  if (!listener.enabled) return Number.POSITIVE_INFINITY;
+  const newsAt = Math.max(listener.heardAt(queue), queues.of(queue).markedAt);
+  return Math.max(LOOK_AGAIN_MS, performance.now() - newsAt);
 }
 
 /** Settles and claims in one statement (G2.9). A statement that failed has done neither, or its answer was lost: it throws. */
@@ -144,7 +157,7 @@ async function sendStatement(
     throw result.error;
   }
   const row = result.rows[0] as unknown as HotRow;
-  prepared.answered(context, row.completed, row.completed_ids);
+  prepared.answered(context, row.completed ?? 0, row.completed_ids ?? null);
   context.lastClaimAt = performance.now();
   if (row.replay)
     return { leases: await claimAgain(context, queue, nonce, call), paused: false, leasedAt: result.sentAt };
@@ -203,7 +216,7 @@ async function repeat(
   const result: Attempt = await context.connections.attempt(...prepared.statement(context, nothing), call);
   if (!result.ok) throw result.error;
   const row = result.rows[0] as unknown as HotRow;
-  prepared.answered(context, row.completed, row.completed_ids);
+  prepared.answered(context, row.completed ?? 0, row.completed_ids ?? null);
   const sentAt = performance.now();
   return {
     leases: await claimAgain(context, request.queue, request.nonce, call),

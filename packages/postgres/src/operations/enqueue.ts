@@ -9,10 +9,24 @@ import { noteDue } from '../queue-state.ts';
 import { admit } from './admit.ts';
 import { enqueueValues } from './enqueue-values.ts';
 
+const UNIQUE_VIOLATION = '23505';
+
 /** Sends one statement: on our own connections, or inside the caller's transaction. */
 export type Send = (statement: string, values: readonly unknown[], call: Call) => Promise<Attempt>;
 
 type Slot = EnqueueOutcome | null;
+
+/** One enqueue on its way. */
+interface Run {
+  readonly context: Context;
+  readonly jobs: readonly NewJob[];
+  /** The answers so far, by place. */
+  readonly slots: Slot[];
+  readonly call: Call;
+  readonly send: Send;
+  /** A statement may fail and another be sent in its place: not so inside a transaction, which the failure would break. */
+  readonly mayFail: boolean;
+}
 
 /** G1.1, G1.2, G1.3, G1.6, G3.2, G3.3, G7.3. Never throws for what one item can be told. */
 export async function enqueue(
@@ -20,6 +34,7 @@ export async function enqueue(
   jobs: readonly NewJob[],
   call: Call,
   send: Send,
+  { mayFail }: { readonly mayFail: boolean },
 ): Promise<readonly EnqueueOutcome[]> {
   const slots: Slot[] = jobs.map((job) => {
     const error = refusal(job);
@@ -30,7 +45,7 @@ export async function enqueue(
     if (slots[index] === null && !first.has(job.id)) first.set(job.id, index);
   const unique = jobs.map((_, index) => index).filter((index) => first.get(jobs[index]?.id ?? '') === index);
   const admitted = await admit(context, jobs, unique, slots, call, send);
-  await store(context, jobs, admitted, slots, call, send);
+  await store({ context, jobs, slots, call, send, mayFail }, admitted);
   return jobs.map((job, index) => slots[index] ?? repeated(job, slots[first.get(job.id) ?? -1] ?? null));
 }
 
@@ -41,24 +56,16 @@ function repeated(job: NewJob, first: Slot): EnqueueOutcome {
 }
 
 /** Stores a group with one statement; a group that fails on data is halved until the item at fault stands alone. */
-async function store(
-  context: Context,
-  jobs: readonly NewJob[],
-  group: readonly number[],
-  slots: Slot[],
-  call: Call,
-  send: Send,
-): Promise<void> {
+async function store(run: Run, group: readonly number[]): Promise<void> {
   if (group.length === 0) return;
+  const { context, jobs, slots } = run;
   const batch = group.map((index) => jobs[index] as NewJob);
-  const keyed = batch.some(({ dedupe }) => dedupe !== null);
-  const statement = keyed ? context.sql.enqueueDeduped : context.sql.enqueue;
-  const result = await sendQuietly(context, statement, batch, keyed, call, send);
+  const result = await sendBatch(run, batch);
   if (!result.ok) {
     if (isDataError(result.native) && group.length > 1) {
       const half = Math.ceil(group.length / 2);
-      await store(context, jobs, group.slice(0, half), slots, call, send);
-      await store(context, jobs, group.slice(half), slots, call, send);
+      await store(run, group.slice(0, half));
+      await store(run, group.slice(half));
       return;
     }
     for (const index of group) slots[index] = failed(jobs[index] as NewJob, result);
@@ -78,17 +85,26 @@ async function store(
     const { depth } = context.queues.of(queue);
     if (depth !== null) depth.added += 1;
   }
-  await explain(context, jobs, left, slots, call, send);
+  await explain(run, left);
+}
+
+/** As new jobs where that may fail and none has a key; only where an id turns out to be stored already as what may be repetitions. */
+async function sendBatch(run: Run, batch: readonly NewJob[]): Promise<Attempt> {
+  const { sql } = run.context;
+  if (batch.some(({ dedupe }) => dedupe !== null)) return sendQuietly(run, sql.enqueueDeduped, batch, true);
+  if (run.mayFail) {
+    const result = await sendQuietly(run, sql.enqueueNew, batch, false);
+    if (result.ok || sqlState(result.native) !== UNIQUE_VIOLATION) return result;
+  }
+  return sendQuietly(run, sql.enqueue, batch, false);
 }
 
 /** A refused notification must not refuse the job: it is sent again without, and polling wakes the workers. */
 async function sendQuietly(
-  context: Context,
+  { context, call, send }: Run,
   statement: string,
   batch: readonly NewJob[],
   keyed: boolean,
-  call: Call,
-  send: Send,
 ): Promise<Attempt> {
   const result = await send(statement, enqueueValues(context, batch, keyed, context.mayNotify), call);
   if (result.ok || !context.mayNotify || !notifyRefused(result.native)) return result;
@@ -135,15 +151,9 @@ function details(job: NewJob, cause: unknown): ConstructorParameters<typeof Sure
 }
 
 /** Whose duplicates the items are that were not stored: of a stored id, or of the holder of the key. */
-async function explain(
-  context: Context,
-  jobs: readonly NewJob[],
-  left: readonly number[],
-  slots: Slot[],
-  call: Call,
-  send: Send,
-): Promise<void> {
+async function explain(run: Run, left: readonly number[]): Promise<void> {
   if (left.length === 0) return;
+  const { context, jobs, slots, call, send } = run;
   const keyed = left.map((index) => jobs[index] as NewJob).filter(({ dedupe }) => dedupe !== null);
   const values = [
     keyed.map(({ queue }) => queue),
@@ -168,7 +178,7 @@ async function explain(
   }
   if (again.length === 0) return;
   // What stood in the way is gone since: it was completed, or its window has passed.
-  if (performance.now() < call.deadline) return store(context, jobs, again, slots, call, send);
+  if (performance.now() < call.deadline) return store(run, again);
   for (const index of again) {
     const { id } = jobs[index] as NewJob;
     slots[index] = {

@@ -49,6 +49,7 @@ export async function examineServer(
     );
   }
   if (server.in_recovery || server.read_only === 'on') {
+    connections.distrust();
     throw failure('STORE_READ_ONLY', 'The server is a replica or the database is read-only.', 'open');
   }
   const durable = server.fsync === 'on' && server.synchronous_commit !== 'off';

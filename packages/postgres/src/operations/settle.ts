@@ -1,10 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { CallOptions, Settlement, SettleOutcome } from '@surety/core/contract';
 import { type Context, startCall } from '../context.ts';
 import { prepareSettlements } from '../settlements.ts';
-
-/** The claim half of the statement, when nothing is claimed: no queue has this name. */
-const NO_QUEUE = '';
 
 /** Ends leases (G2.1, G2.8). What was not answered is `unknown`, whether it was sent or not: settling again is safe. */
 export async function settle(
@@ -15,8 +11,7 @@ export async function settle(
   const call = startCall('settle', options);
   const prepared = prepareSettlements(settlements, context.options.keepCompletedMs > 0);
   if (prepared.empty) return prepared.outcomes;
-  const nothing = [NO_QUEUE, 0, 0, randomUUID(), '{0,0,0,0}'];
-  const result = await context.connections.attempt(...prepared.statement(context, nothing), call);
+  const result = await context.connections.attempt(...prepared.statement(context, null), call);
   if (!result.ok) {
     const { error } = result;
     if (error.code === 'BACKEND_CLOSED') throw error;

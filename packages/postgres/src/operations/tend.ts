@@ -8,6 +8,8 @@ export interface Tended {
   /** Jobs that can be claimed now and could not before, or a ticket is there. */
   readonly claimable: boolean;
   readonly paused: boolean;
+  /** A mark was made, and there was none before. */
+  readonly newlyMarked: boolean;
   /** Until the next scheduled job is due; null: none is waiting. */
   readonly nextDueMs: number | null;
 }
@@ -19,7 +21,7 @@ const TEND_REST_MS = 100;
 /** Bounds of one step: some ten milliseconds of work. */
 const CLAIMS_A_STEP = 50;
 const JOBS_A_STEP = 500;
-/** An idle mark lives 5 s and is renewed at half of it, so that a waiting worker is never without one. */
+/** An idle mark lives 5 s; the first tending after half of it makes the next, so that a waiting worker is never without one. */
 export const MARK_MS = 5000;
 
 /** Whether tending is due: once a second, and when a job is due that this process knows of. */
@@ -34,7 +36,7 @@ export async function tend(context: Context, queue: string, mark: boolean, call:
   const state = context.queues.of(queue);
   const startedAt = performance.now();
   state.tendedAt = startedAt;
-  const marks = mark && context.listener.enabled && state.markedUntil - startedAt < MARK_MS / 2;
+  const marks = mark && context.listener.enabled;
   const values = [queue, CLAIMS_A_STEP, JOBS_A_STEP, marks ? MARK_MS : 0];
   const { rows } = await context.connections.ask(context.sql.tend, values, call);
   const row = rows[0] as unknown as {
@@ -43,11 +45,13 @@ export async function tend(context: Context, queue: string, mark: boolean, call:
     readonly moved: number;
     readonly ready: boolean;
     readonly paused: boolean;
+    readonly marked: boolean;
     readonly next_due_ms: number | null;
   };
   state.nextDueAt = Number.POSITIVE_INFINITY;
   if (row.next_due_ms !== null) noteDue(state, row.next_due_ms);
-  if (marks) state.markedUntil = startedAt + MARK_MS;
+  const newlyMarked = marks && !row.marked;
+  if (newlyMarked) state.markedAt = performance.now();
   if (row.lost > 0) state.floor.reset();
   // A full step: there is probably more.
   if (row.claims >= CLAIMS_A_STEP || row.lost >= JOBS_A_STEP || row.moved >= JOBS_A_STEP)
@@ -56,6 +60,7 @@ export async function tend(context: Context, queue: string, mark: boolean, call:
   return {
     claimable: row.lost > 0 || row.moved > 0 || row.ready,
     paused: row.paused,
+    newlyMarked,
     nextDueMs: row.next_due_ms,
   };
 }

@@ -1,6 +1,6 @@
 -- The leases that a claim of this nonce still holds: what a lost answer held. Changes nothing.
 -- Inputs: $1 nonce; $2 queue.
--- Rows: one per job: facts (as in settle-and-claim.sql, without the payload), payload as text.
+-- Rows: one per job: facts (as in the function claim_jobs, without the payload), payload as text.
 -- Locks: none.
 -- Safe because: only living claim rows are read, and only jobs that still have the fence leased by them.
 with member as materialized (

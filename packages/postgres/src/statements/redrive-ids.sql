@@ -24,7 +24,7 @@ tickets as (
 told as materialized (
   select pg_notify($3, $1)
   where $4 and exists (select from moved) and exists (
-    select from {schema}.idle where idle.queue = $1 and until > statement_timestamp()
+    select from {schema}.idle_mark as m where m.queue = $1 and until > statement_timestamp()
   )
 )
 select id::text as id, null as holder, (select count(*)::int from told) as woken from moved

@@ -6,4 +6,4 @@ with changed as (
   delete from {schema}.paused where queue = $1 returning queue
 )
 select count(pg_notify($2, queue))::int as woken from changed
-where $3 and exists (select from {schema}.idle where idle.queue = $1 and until > statement_timestamp())
+where $3 and exists (select from {schema}.idle_mark as m where m.queue = $1 and until > statement_timestamp())

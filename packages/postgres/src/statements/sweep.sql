@@ -19,9 +19,9 @@ records as (
   returning 1
 ),
 marks as (
-  delete from {schema}.idle
+  delete from {schema}.idle_mark
   where ctid = any(array(
-    select ctid from {schema}.idle where until <= statement_timestamp() - interval '1 minute' limit $1 for update skip locked
+    select ctid from {schema}.idle_mark where until <= statement_timestamp() - interval '1 minute' limit $1 for update skip locked
   ))
   returning 1
 )
