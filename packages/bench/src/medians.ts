@@ -1,15 +1,14 @@
-import { OURS } from './contestants/registry.ts';
-import type { Ratio, Run } from './report.ts';
+import { type Metric, metricsOf, type Values } from './metrics.ts';
+import type { Run } from './report.ts';
 
 /** The runs of one contestant at one concurrency. */
 export interface Summary {
   readonly suite: string;
   readonly contestant: string;
   readonly concurrency: number;
-  /** Medians over the rounds; null where a run failed, since what is left would be a choice of rounds. */
-  readonly throughput: number | null;
-  readonly workerCpuUsPerJob: number | null;
-  readonly serverCpuUsPerJob: number | null;
+  readonly failed: boolean;
+  /** Medians over the rounds. None where a run failed, since what is left would be a choice of rounds. */
+  readonly values: Values;
 }
 
 /** The middle one, or the mean of the two in the middle. Throws on an empty list. */
@@ -29,29 +28,16 @@ export function summaries(runs: readonly Run[]): readonly Summary[] {
   return [...cells.values()].map((cell) => {
     const { suite, contestant, concurrency } = cell[0] as Run;
     const failed = cell.some(({ failure }) => failure !== null);
-    const middle = (values: readonly (number | null)[]): number | null => {
-      const known = values.filter((value) => value !== null);
-      return failed || known.length < values.length ? null : median(known);
-    };
-    return {
-      suite,
-      contestant,
-      concurrency,
-      throughput: middle(cell.map(({ throughput }) => throughput)),
-      workerCpuUsPerJob: middle(cell.map((run) => run.workerCpuUsPerJob)),
-      serverCpuUsPerJob: middle(cell.map((run) => run.serverCpuUsPerJob)),
-    };
+    return { suite, contestant, concurrency, failed, values: failed ? {} : mediansOf(cell) };
   });
 }
 
-/** Ours over each peer, of the medians; above 1 is better. Cells with a failed run have none. */
-export function ratios(cells: readonly Summary[]): readonly Ratio[] {
-  return cells.flatMap(({ suite, contestant: peer, concurrency, throughput }) => {
-    if (peer === OURS || throughput === null) return [];
-    const ours = cells.find(
-      (cell) => cell.suite === suite && cell.concurrency === concurrency && cell.contestant === OURS,
-    );
-    if (ours === undefined || ours.throughput === null) return [];
-    return [{ suite, peer, concurrency, metric: 'throughput' as const, ratio: ours.throughput / throughput }];
-  });
+/** Of the metrics that every run has. */
+function mediansOf(cell: readonly Run[]): Values {
+  const found: Partial<Record<Metric, number>> = {};
+  for (const metric of metricsOf(cell[0]?.values ?? {})) {
+    const known = cell.map(({ values }) => values[metric]).filter((value) => value !== undefined);
+    if (known.length === cell.length) found[metric] = median(known);
+  }
+  return found;
 }

@@ -1,36 +1,30 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { type Cost, costs, type Ratio, ratios } from './compare.ts';
 import type { BackendName } from './contestants/registry.ts';
 import type { Machine } from './machine.ts';
-import { ratios, summaries } from './medians.ts';
+import { summaries } from './medians.ts';
+import type { Values } from './metrics.ts';
 import type { SuiteOptions } from './suites/suite.ts';
 
-/** One measured run. */
-export interface Run {
-  readonly suite: string;
-  readonly round: number;
-  readonly contestant: string;
-  readonly concurrency: number;
+/** What one contestant did in one round of a suite. */
+export interface RunFigures {
+  /** Jobs that the figures are of. */
   readonly jobs: number;
-  readonly elapsedMs: number;
-  /** Until the end of the last handler. */
-  readonly handledMs: number;
-  /** Jobs a second. */
-  readonly throughput: number;
-  readonly workerCpuUsPerJob: number;
-  readonly serverCpuUsPerJob: number | null;
+  /** True where the time allowed ended the run before its jobs did: its rates are those until then. */
+  readonly cut: boolean;
   /** Jobs that were still in the store after it. */
   readonly left: number;
   /** Why the run does not count; null when it does. */
   readonly failure: string | null;
+  readonly values: Values;
 }
 
-/** Surety over a peer; above 1 is better. */
-export interface Ratio {
+export interface Run extends RunFigures {
   readonly suite: string;
-  readonly peer: string;
+  readonly round: number;
+  /** Handlers at the same time, or calls in flight. */
   readonly concurrency: number;
-  readonly metric: 'throughput';
-  readonly ratio: number;
+  readonly contestant: string;
 }
 
 /** What `reports/bench/<backend>.json` holds. */
@@ -44,12 +38,14 @@ export interface Report {
   readonly settings: Readonly<Record<string, string>>;
   readonly options: SuiteOptions;
   readonly ratios: readonly Ratio[];
+  readonly costs: readonly Cost[];
   readonly runs: readonly Run[];
 }
 
-export function makeReport(facts: Omit<Report, 'ratios'>): Report {
+export function makeReport(facts: Omit<Report, 'ratios' | 'costs'>): Report {
   const { runs, ...before } = facts;
-  return { ...before, ratios: ratios(summaries(runs)), runs };
+  const cells = summaries(runs);
+  return { ...before, ratios: ratios(cells), costs: costs(cells), runs };
 }
 
 /** Numbers are written with four significant digits: a run is not more exact than that. */

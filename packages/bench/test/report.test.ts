@@ -7,9 +7,9 @@ import { installedVersion } from '../src/installed-version.ts';
 import { describeMachine } from '../src/machine.ts';
 import { makeReport, removeReport, writeReport } from '../src/report.ts';
 import { runLine, table } from '../src/table.ts';
-import { rounds, run } from './runs.ts';
+import { rates, run } from './runs.ts';
 
-const runs = [...rounds('surety', [30_000, 50_000, 40_000]), ...rounds('peer', [30_000, 30_000, 30_000])];
+const runs = [...rates('surety', [30_000, 50_000, 40_000]), ...rates('peer', [30_000, 30_000, 30_000])];
 const report = makeReport({
   backend: 'postgres',
   date: '2026-01-02T03:04:05.000Z',
@@ -17,7 +17,7 @@ const report = makeReport({
   loadBefore: 0.5,
   versions: { node: process.versions.node },
   settings: { fsync: 'on' },
-  options: { jobs: 1000, rounds: 3, concurrency: [10] },
+  options: { suites: ['drain'], jobs: 1000, rounds: 3, concurrency: [10], backlog: 1, limitMs: 5000 },
   runs,
 });
 
@@ -30,6 +30,7 @@ test('a written report holds machine, versions, ratios and every run, and is gon
   expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
     ...report,
     ratios: [{ suite: 'drain', peer: 'peer', concurrency: 10, metric: 'throughput', ratio: 1.333 }],
+    costs: [],
   });
   await removeReport(file);
   await expect(readFile(file)).rejects.toThrow('ENOENT');
@@ -51,20 +52,28 @@ test('versions are those of the packages that are loaded', async () => {
   expect(await installedVersion('@surety/core')).toMatch(/^\d+\.\d+\.\d+/);
 });
 
-test('the table shows the medians and how ours compares', () => {
-  const lines = table([...runs, run({ contestant: 'broken', failure: '3 jobs were never handled' })]).split(
-    '\n',
-  );
-  expect(lines.map((line) => line.split(/\s{2,}/))).toEqual([
-    ['suite', 'concurrency', 'contestant', 'jobs/s', 'Surety is', 'worker us/job', 'server us/job'],
-    ['drain', '10', 'surety', '40,000', '20.0', '10.0'],
-    ['drain', '10', 'peer', '30,000', 'x 1.33', '20.0', '10.0'],
-    ['drain', '10', 'broken', 'failed', '-', '-', '-'],
+test('the table shows the medians, how ours compares and what things cost', () => {
+  const lines = table([
+    ...runs,
+    ...rates('surety-logged', [10_000]),
+    run({ contestant: 'broken', failure: '3 jobs were never handled' }),
+  ]).split('\n');
+  expect(lines.map((line) => line.trim().split(/\s{2,}/))).toEqual([
+    ['suite', 'concurrency', 'metric', 'contestant', 'median', 'Surety is'],
+    ['drain', '10', 'throughput', 'surety', '40,000 jobs/s'],
+    ['drain', '10', 'throughput', 'peer', '30,000 jobs/s', 'x 1.33'],
+    ['drain', '10', 'throughput', 'surety-logged', '10,000 jobs/s'],
+    ['drain', '10', '-', 'broken', 'FAILED', '-'],
+    ['a line of log per attempt, concurrency 10: 4.00 times the time, at most 2: MISSED'],
   ]);
 });
 
 test('a run is told in one line, a failed one with its reason', () => {
-  expect(runLine(run({}))).toBe('drain, round 1, concurrency 10, surety: 10,000 jobs/s');
+  const values = { throughput: 10_000, cpu: 20.04 };
+  expect(runLine(run({ values }))).toBe(
+    'drain, round 1, concurrency 10, surety: throughput 10,000 jobs/s, cpu 20.0 us/job',
+  );
+  expect(runLine(run({ cut: true }))).toMatch(/ jobs\/s \(cut\)$/);
   expect(runLine(run({ failure: '3 jobs were never handled' }))).toContain(
     'FAILED: 3 jobs were never handled',
   );

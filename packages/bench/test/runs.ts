@@ -1,3 +1,4 @@
+import type { Values } from '../src/metrics.ts';
 import type { Run } from '../src/report.ts';
 
 /** A run that counts, with what a test changes in it. */
@@ -8,20 +9,28 @@ export function run(changes: Partial<Run>): Run {
     contestant: 'surety',
     concurrency: 10,
     jobs: 1000,
-    elapsedMs: 100,
-    handledMs: 90,
-    throughput: 10_000,
-    workerCpuUsPerJob: 20,
-    serverCpuUsPerJob: 10,
+    cut: false,
     left: 0,
     failure: null,
+    values: { throughput: 10_000 },
     ...changes,
   };
 }
 
-/** One run for each throughput, in rounds. */
-export function rounds(contestant: string, throughputs: readonly number[], concurrency = 10): readonly Run[] {
-  return throughputs.map((throughput, index) =>
-    run({ contestant, throughput, concurrency, round: index + 1 }),
+/** One run for each of `values`, in rounds. */
+export function rounds(
+  contestant: string,
+  values: readonly Values[],
+  changes: Partial<Run> = {},
+): readonly Run[] {
+  return values.map((each, index) => run({ contestant, values: each, round: index + 1, ...changes }));
+}
+
+/** The same with nothing but a throughput. */
+export function rates(contestant: string, throughputs: readonly number[], concurrency = 10): readonly Run[] {
+  return rounds(
+    contestant,
+    throughputs.map((throughput) => ({ throughput })),
+    { concurrency },
   );
 }

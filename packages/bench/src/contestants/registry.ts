@@ -1,32 +1,100 @@
 import type { Contestant } from './contestant.ts';
+import { OURS, OURS_LOGGED } from './names.ts';
 
-/** The name of our own contestant on every backend; all others are peers. */
-export const OURS = 'surety';
+export type BackendName = 'postgres' | 'redis' | 'sqlite' | 'sqs';
 
-export type BackendName = 'postgres' | 'sqlite';
+export const BACKENDS: readonly BackendName[] = ['postgres', 'redis', 'sqlite', 'sqs'];
 
-export const BACKENDS: readonly BackendName[] = ['postgres', 'sqlite'];
+export const SUITE_NAMES = [
+  'drain',
+  'twoProcesses',
+  'endToEnd',
+  'enqueue',
+  'pickUp',
+  'backlog',
+  'openTransaction',
+] as const;
 
-/**
- * By backend, ours first. Loaded on demand, so that a process that measures one contestant carries no code of another.
- * Each name is explained in the file of its contestant.
- */
-const CONTESTANTS: Readonly<Record<BackendName, Readonly<Record<string, () => Promise<Contestant>>>>> = {
+export type SuiteName = (typeof SUITE_NAMES)[number];
+
+interface Entry {
+  /** Suites that it takes part in. Left out of one: its sibling is the same there, or the better of the two by far. */
+  readonly suites: readonly SuiteName[];
+  /** On demand, so that a process that measures one contestant carries no code of another. */
+  readonly load: () => Promise<Contestant>;
+}
+
+const ALL = SUITE_NAMES;
+/** An emulator's own time grows with its backlog, which a service's does not, and it knows no transactions. */
+const SQS = [
+  'drain',
+  'twoProcesses',
+  'endToEnd',
+  'enqueue',
+  'pickUp',
+] as const satisfies readonly SuiteName[];
+
+/** By backend, ours first. Each name is explained in the file of its contestant. */
+const CONTESTANTS: Readonly<Record<BackendName, Readonly<Record<string, Entry>>>> = {
   postgres: {
-    [OURS]: async () => (await import('./surety-postgres.ts')).suretyOnPostgres,
-    'graphile-worker-batch': async () => (await import('./graphile-worker-batch.ts')).graphileWorkerBatch,
+    [OURS]: { suites: ALL, load: async () => (await import('./surety-postgres.ts')).suretyOnPostgres },
+    [OURS_LOGGED]: {
+      suites: ['drain'],
+      load: async () => (await import('./surety-postgres.ts')).suretyOnPostgresLogged,
+    },
+    'graphile-worker-batch': {
+      suites: ALL,
+      load: async () => (await import('./graphile-worker.ts')).graphileWorkerBatch,
+    },
+    'graphile-worker': {
+      suites: ['drain', 'twoProcesses', 'endToEnd', 'pickUp'],
+      load: async () => (await import('./graphile-worker.ts')).graphileWorker,
+    },
+    'pg-boss-batch': {
+      // Without a notification it picks a job up when it polls, each half second.
+      suites: ALL.filter((name) => name !== 'pickUp'),
+      load: async () => (await import('./pg-boss.ts')).pgBossBatch,
+    },
+    'pg-boss': {
+      suites: ['drain', 'twoProcesses', 'endToEnd', 'pickUp'],
+      load: async () => (await import('./pg-boss.ts')).pgBoss,
+    },
+  },
+  redis: {
+    [OURS]: { suites: ALL, load: async () => (await import('./surety-redis.ts')).suretyOnRedis },
+    [OURS_LOGGED]: {
+      suites: ['drain'],
+      load: async () => (await import('./surety-redis.ts')).suretyOnRedisLogged,
+    },
+    bullmq: { suites: ALL, load: async () => (await import('./bullmq.ts')).bullmq },
+    'bee-queue': { suites: ALL, load: async () => (await import('./bee-queue.ts')).beeQueue },
   },
   sqlite: {
-    [OURS]: async () => (await import('./surety-sqlite.ts')).suretyOnSqlite,
+    [OURS]: { suites: ALL, load: async () => (await import('./surety-sqlite.ts')).suretyOnSqlite },
+    [OURS_LOGGED]: {
+      suites: ['drain'],
+      load: async () => (await import('./surety-sqlite.ts')).suretyOnSqliteLogged,
+    },
+  },
+  sqs: {
+    [OURS]: { suites: SQS, load: async () => (await import('./surety-sqs.ts')).suretyOnSqs },
+    [OURS_LOGGED]: {
+      suites: ['drain'],
+      load: async () => (await import('./surety-sqs.ts')).suretyOnSqsLogged,
+    },
+    'sqs-consumer': { suites: SQS, load: async () => (await import('./sqs-consumer.ts')).sqsConsumer },
   },
 };
 
-export function contestantNames(backend: BackendName): readonly string[] {
-  return Object.keys(CONTESTANTS[backend]);
+/** Of one suite, or of any when left out. */
+export function contestantNames(backend: BackendName, suite?: SuiteName): readonly string[] {
+  return Object.entries(CONTESTANTS[backend])
+    .filter(([, { suites }]) => suite === undefined || suites.includes(suite))
+    .map(([name]) => name);
 }
 
 export async function loadContestant(backend: BackendName, name: string): Promise<Contestant> {
-  const load = CONTESTANTS[backend][name];
-  if (load === undefined) throw new Error(`there is no contestant ${name} on ${backend}`);
-  return load();
+  const entry = CONTESTANTS[backend][name];
+  if (entry === undefined) throw new Error(`there is no contestant ${name} on ${backend}`);
+  return entry.load();
 }

@@ -1,8 +1,14 @@
 import pg from 'pg';
 import type { Observer } from './observer.ts';
 
-/** `table` is a qualified name as SQL has it; one row is one job. */
-export async function observePostgresTable(url: string, table: string): Promise<Observer> {
+export interface ObservedTable {
+  /** A qualified name as SQL has it. */
+  readonly table: string;
+  /** Which rows are jobs that have not ended, as a condition. */
+  readonly live: string;
+}
+
+export async function observePostgresTable(url: string, { table, live }: ObservedTable): Promise<Observer> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 10_000,
@@ -14,12 +20,14 @@ export async function observePostgresTable(url: string, table: string): Promise<
   return {
     async isEmpty() {
       const { rows } = await client.query<{ empty: boolean }>(
-        `select not exists (select from ${table}) as empty`,
+        `select not exists (select from ${table} where ${live}) as empty`,
       );
       return rows[0]?.empty === true;
     },
     async jobsLeft() {
-      const { rows } = await client.query<{ jobs: string }>(`select count(*) as jobs from ${table}`);
+      const { rows } = await client.query<{ jobs: string }>(
+        `select count(*) as jobs from ${table} where ${live}`,
+      );
       return Number(rows[0]?.jobs);
     },
     close: () => client.end(),

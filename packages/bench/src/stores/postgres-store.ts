@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { type PostgresServer, startPostgres } from '@surety/testbed';
 import pg from 'pg';
+import { withPostgres } from '../contestants/postgres-client.ts';
 import { parentOf, processTreeCpuUs } from './process-tree-cpu.ts';
 import type { Store } from './store.ts';
 
@@ -22,7 +24,7 @@ const REPORTED = [
 export async function openPostgresStore(): Promise<Store> {
   const server = await startPostgres({ settings: SETTINGS });
   try {
-    const { postmaster, settings } = await withAdmin(server, null, async (client) => ({
+    const { postmaster, settings } = await withPostgres(server.adminUrl, async (client) => ({
       postmaster: server.kind === 'binary' ? await postmasterOf(client) : null,
       settings: await readSettings(client),
     }));
@@ -30,13 +32,21 @@ export async function openPostgresStore(): Promise<Store> {
       settings: { ...settings, server: server.kind },
       versions: { postgresql: server.version },
       create: () => server.createDatabase(),
-      async settle(location) {
-        await withAdmin(server, location, async (client) => {
-          await client.query('analyze');
+      copy: (location) => copyDatabase(server, location),
+      settle: (location) =>
+        withPostgres(asAdmin(server, location), async (client) => {
+          await client.query('vacuum (analyze)');
           await client.query('checkpoint');
-        });
-      },
+        }),
       drop: (location) => server.dropDatabase(location),
+      bytes: (location) =>
+        withPostgres(location, async (client) => {
+          const { rows } = await client.query<{ bytes: string }>(
+            'select pg_database_size(current_database()) as bytes',
+          );
+          return Number(rows[0]?.bytes);
+        }),
+      openTransaction,
       cpuUs: async () => (postmaster === null ? null : processTreeCpuUs(postmaster)),
       [Symbol.asyncDispose]: () => server.destroy(),
     };
@@ -61,20 +71,35 @@ async function postmasterOf(client: pg.Client): Promise<number | null> {
   return rows[0] === undefined ? null : parentOf(rows[0].pid);
 }
 
-/** As the superuser, in the database of `location`, or the maintenance database when null. */
-async function withAdmin<T>(
-  server: PostgresServer,
-  location: string | null,
-  use: (client: pg.Client) => Promise<T>,
-): Promise<T> {
-  const url = new URL(server.adminUrl);
-  if (location !== null) url.pathname = new URL(location).pathname;
-  const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: 10_000 });
+async function copyDatabase(server: PostgresServer, location: string): Promise<string> {
+  const url = new URL(location);
+  const name = `surety_${randomBytes(6).toString('hex')}`;
+  const [copy, original] = [name, databaseOf(location)].map((each) => pg.escapeIdentifier(each));
+  const owner = pg.escapeIdentifier(decodeURIComponent(url.username));
+  await withPostgres(server.adminUrl, (client) =>
+    client.query(`create database ${copy} template ${original} owner ${owner}`),
+  );
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** Nothing of what is deleted from now on can be cleaned away, for any session, until this one ends. */
+async function openTransaction(location: string): Promise<AsyncDisposable> {
+  const client = new pg.Client({ connectionString: location, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
   await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
-  }
+  await client.query('begin isolation level repeatable read');
+  // The snapshot is taken by the first statement.
+  await client.query('select 1');
+  return { [Symbol.asyncDispose]: () => client.end() };
+}
+
+function asAdmin(server: PostgresServer, location: string): string {
+  const url = new URL(server.adminUrl);
+  url.pathname = new URL(location).pathname;
+  return url.href;
+}
+
+function databaseOf(location: string): string {
+  return decodeURIComponent(new URL(location).pathname.slice(1));
 }

@@ -5,9 +5,17 @@ export interface Store extends AsyncDisposable {
   readonly versions: Readonly<Record<string, string>>;
   /** An empty place; answers its location. */
   create(): Promise<string>;
-  /** Fresh statistics and nothing left to be written out, so that no run pays for the filling. */
+  /** A place with the same content as one that nobody uses. Left out: places cannot be copied. */
+  copy?(location: string): Promise<string>;
+  /** Fresh statistics, rubbish removed and nothing left to be written out, so that no run pays for what was before. */
   settle(location: string): Promise<void>;
   drop(location: string): Promise<void>;
+  /** What the content of a place takes up. */
+  bytes(location: string): Promise<number>;
+  /** A session that looks at the place as it is now, and goes on seeing it so until disposed of. Left out: there is no such thing. */
+  openTransaction?(location: string): Promise<AsyncDisposable>;
   /** CPU time that the server has used so far, in microseconds; null where there is no server or it cannot be seen. */
   cpuUs(): Promise<number | null>;
+  /** Requests for jobs since the last asking. Left out: a request is not what is paid for. */
+  requests?(): Promise<number>;
 }

@@ -1,0 +1,17 @@
+import type { BackendName } from '../contestants/registry.ts';
+import { openPostgresStore } from './postgres-store.ts';
+import { openRedisStore } from './redis-store.ts';
+import { openSqliteStore } from './sqlite-store.ts';
+import { openSqsStore } from './sqs-store.ts';
+import type { Store } from './store.ts';
+
+const OPEN: Readonly<Record<BackendName, () => Promise<Store>>> = {
+  postgres: openPostgresStore,
+  redis: openRedisStore,
+  sqlite: openSqliteStore,
+  sqs: openSqsStore,
+};
+
+export function openStore(backend: BackendName): Promise<Store> {
+  return OPEN[backend]();
+}
