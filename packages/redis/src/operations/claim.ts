@@ -1,0 +1,212 @@
+import {
+  type Claim,
+  type ClaimRequest,
+  JOB_ID,
+  type Lease,
+  type Settlement,
+  type SettleOutcome,
+} from '@surety/core/contract';
+import { CAPABILITIES } from '../capabilities.ts';
+import { type Context, failure } from '../context.ts';
+import type { Call } from '../deadline.ts';
+import { type ClaimFacts, toLeases, toLeasesApart } from '../leases.ts';
+import { SCRIPTS } from '../script.ts';
+import {
+  answerSettlements,
+  lostOutcomes,
+  NOTHING_TO_SETTLE,
+  prepareSettlements,
+  type SettleCall,
+  scriptValues,
+} from '../settlements.ts';
+import { settleCalls } from './settle.ts';
+
+/** What one claim should bring at most, reckoned by the mean of the queue. One answer is one string, parsed at once. */
+const BYTES_A_CLAIM = 16 * 1024 * 1024;
+/** How far apart waiting workers come for a job that falls due. */
+const SPREAD_MS = 10;
+
+/** What the script answers; see its head. */
+type Reply = readonly [
+  lost: readonly number[],
+  jobs: string | readonly string[],
+  paused: number,
+  nextMs: number,
+  fence: string,
+  now: number,
+  missing: number,
+];
+
+interface Claimed {
+  readonly claim: Claim;
+  /** Until the next job is due or claim ends; null: nothing waits. */
+  readonly nextMs: number | null;
+}
+
+/** G2, G4.3, G8.2, G8.4, G9.1; waits as a long poll. */
+export async function claim(context: Context, request: ClaimRequest): Promise<Claim> {
+  checkRequest(request);
+  const { closing } = context;
+  try {
+    return await claimOrWait(context, request, closing);
+  } catch (error) {
+    // The backend was closed meanwhile: a claim that waits ends with what it holds, which is nothing.
+    if (!closing.aborted || (error as { code?: unknown }).code !== 'BACKEND_CLOSED') throw error;
+    return { leases: [], paused: false, leasedAt: performance.now() };
+  }
+}
+
+async function claimOrWait(context: Context, request: ClaimRequest, closing: AbortSignal): Promise<Claim> {
+  // That of now: a backend that is closed and opened again has a new one.
+  const { listener } = context;
+  const { queue, signal } = request;
+  const waitUntil = performance.now() + request.waitMs;
+  const end = waitUntil + request.timeoutMs;
+  const over = (): boolean => signal?.aborted === true || closing.aborted;
+  if (over()) return { leases: [], paused: false, leasedAt: performance.now() };
+  for (;;) {
+    const deadline = Math.min(end, performance.now() + request.timeoutMs);
+    const seen = listener.news(queue);
+    const found = await claimOnce(context, request, { operation: 'claim', deadline });
+    if (found.claim.leases.length > 0 || found.claim.paused || over()) return found.claim;
+    const leftMs = waitUntil - performance.now();
+    if (leftMs <= 0) return found.claim;
+    // Workers that wait for the same due time should not all come in the same millisecond, nor always in the same order.
+    const dueMs =
+      found.nextMs === null ? Number.POSITIVE_INFINITY : found.nextMs + 1 + Math.random() * SPREAD_MS;
+    const waitMs = Math.min(context.options.pollMs, leftMs, dueMs);
+    await listener.wait(queue, seen, Math.ceil(waitMs), [signal, closing]);
+    if (over()) return found.claim;
+  }
+}
+
+/** Settles and claims in one call of the script (G2.9). A call that failed has done neither, or its answer was lost: it throws. */
+export async function settleAndClaim(
+  context: Context,
+  settlements: readonly Settlement[],
+  request: ClaimRequest,
+): Promise<{ readonly outcomes: readonly SettleOutcome[]; readonly claim: Claim }> {
+  checkRequest(request);
+  const call: Call = { operation: 'settleAndClaim', deadline: performance.now() + request.timeoutMs };
+  const outcomes = lostOutcomes(settlements);
+  const calls = prepareSettlements(settlements, context.options.keepCompletedMs > 0);
+  const own = calls.find(({ queue }) => queue === request.queue) ?? NOTHING_TO_SETTLE;
+  // Of other queues, or more than one call carries: beside it, each for itself.
+  const others = calls.filter((each) => each !== own);
+  const [made] = await Promise.all([
+    send(context, own, request, outcomes, call),
+    others.length === 0 ? null : settleCalls(context, others, outcomes, call),
+  ]);
+  return { outcomes, claim: made.claim };
+}
+
+function claimOnce(context: Context, request: ClaimRequest, call: Call): Promise<Claimed> {
+  return send(context, NOTHING_TO_SETTLE, request, [], call);
+}
+
+function send(
+  context: Context,
+  settling: SettleCall,
+  request: ClaimRequest,
+  outcomes: SettleOutcome[],
+  call: Call,
+): Promise<Claimed> {
+  const { claiming } = context.queues.of(request.queue);
+  const sent = sendScript(context, settling, request, outcomes, call);
+  claiming.add(sent);
+  const forget = (): void => void claiming.delete(sent);
+  sent.then(forget, forget);
+  return sent;
+}
+
+async function sendScript(
+  context: Context,
+  settling: SettleCall,
+  request: ClaimRequest,
+  outcomes: SettleOutcome[],
+  call: Call,
+): Promise<Claimed> {
+  const { queue, nonce } = request;
+  const state = context.queues.of(queue);
+  const most = Math.min(
+    request.max,
+    CAPABILITIES.batch.maxItems,
+    Math.max(1, Math.floor(BYTES_A_CLAIM / state.meanBytes)),
+  );
+  const values = scriptValues(context.options, settling, most, request.leaseMs, nonce, false);
+  const result = await context.connection.attempt(
+    SCRIPTS.settleAndClaim,
+    state.keys.settleAndClaim,
+    values,
+    call,
+  );
+  if (!result.ok) throw result.error;
+  const reply = result.reply as Reply;
+  const [lost, jobs, paused, nextMs, fence, now, missing] = reply;
+  answerSettlements(outcomes, settling, lost);
+  context.lastClaimAt = performance.now();
+  if (missing > 0) tellMissing(context, queue, missing);
+  const facts: ClaimFacts = { queue, nonce, fence: Number(fence), now };
+  const leases = jobs === '' ? [] : await read(context, jobs as string, request, facts, call);
+  return {
+    claim: { leases, paused: paused === 1, leasedAt: result.sentAt },
+    nextMs: nextMs < 0 ? null : nextMs,
+  };
+}
+
+async function read(
+  context: Context,
+  text: string,
+  request: ClaimRequest,
+  facts: ClaimFacts,
+  call: Call,
+): Promise<readonly Lease[]> {
+  try {
+    const leases = toLeases(text, facts);
+    const state = context.queues.of(request.queue);
+    if (leases.length > 0) state.meanBytes = (state.meanBytes + text.length / leases.length) / 2;
+    return leases;
+  } catch {
+    // One payload that is not JSON must not hide its neighbours: the same claim again, each payload apart.
+    return claimAgain(context, request, call);
+  }
+}
+
+async function claimAgain(context: Context, request: ClaimRequest, call: Call): Promise<readonly Lease[]> {
+  const { queue, nonce, leaseMs } = request;
+  const values = scriptValues(context.options, NOTHING_TO_SETTLE, 1, leaseMs, nonce, true);
+  const { keys } = context.queues.of(queue);
+  const reply = (await context.connection.ask(
+    SCRIPTS.settleAndClaim,
+    keys.settleAndClaim,
+    values,
+    call,
+  )) as Reply;
+  const [, jobs, , , fence, now] = reply;
+  return jobs === ''
+    ? []
+    : toLeasesApart(jobs as readonly string[], { queue, nonce, fence: Number(fence), now });
+}
+
+function tellMissing(context: Context, queue: string, missing: number): void {
+  context.notify({
+    kind: 'warning',
+    code: 'STORE_CORRUPT',
+    message: `${missing} ready jobs of the queue "${queue}" have no body: something else changed keys under the prefix.`,
+  });
+}
+
+function checkRequest(request: ClaimRequest): void {
+  const { leaseMs, max, nonce } = request;
+  const { minMs, maxMs } = CAPABILITIES.lease;
+  if (!Number.isInteger(leaseMs) || leaseMs < minMs || leaseMs > maxMs) {
+    throw failure(
+      'LIMIT_EXCEEDED',
+      `A lease of ${leaseMs} ms is not within ${minMs} to ${maxMs} ms.`,
+      'claim',
+    );
+  }
+  if (!Number.isInteger(max) || max < 1)
+    throw failure('OPTIONS_INVALID', 'A claim asks for less than one job.', 'claim');
+  if (!JOB_ID.test(nonce)) throw failure('OPTIONS_INVALID', 'The nonce of a claim is not a UUID.', 'claim');
+}

@@ -1,0 +1,110 @@
+-- Ends of leases. Needs the keys of settle-and-claim.lua and the parts clock and leases.
+local lost, place, returns = {}, 0, 0
+local earliest, came_back = nil, false
+local FRESH = '0,0,0,0,0,0,0'
+local COUNTERS = '^(%d+),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)$'
+
+-- Many completions of one claim at once.
+local function complete(nonce, fence, ids)
+  local marks = call('HMGET', held, unpack(ids))
+  local gone, left, unsplit = {}, {}, 0
+  local is_alive = lives(nonce .. ':' .. fence)
+  for i = 1, #ids do
+    local mark = marks[i]
+    if mark == fence and is_alive then
+      unsplit = unsplit + 1
+      gone[#gone + 1] = ids[i]
+    elseif mark and mark ~= fence and belongs(mark, fence) and lives(nonce .. ':' .. mark) then
+      gone[#gone + 1] = ids[i]
+      left[mark] = (left[mark] or 0) + 1
+    else
+      lost[#lost + 1] = place + i
+    end
+  end
+  if unsplit > 0 then left[fence] = unsplit end
+  place = place + #ids
+  if #gone == 0 then return end
+  call('HDEL', jobs, unpack(gone))
+  call('HDEL', held, unpack(gone))
+  for mark, count in pairs(left) do leave(nonce, mark, count) end
+end
+
+local function add_error(id, text)
+  local entry = '{"at":' .. now .. ',"error":' .. text .. '}'
+  local entries = {}
+  for line in string.gmatch(call('HGET', errors, id) or '', '[^\n]+') do entries[#entries + 1] = line end
+  -- The first one stays, the ones behind it go.
+  while #entries >= tonumber(ARGV[5]) do table.remove(entries, 2) end
+  entries[#entries + 1] = entry
+  call('HSET', errors, id, table.concat(entries, '\n'))
+end
+
+local function put_back(id, level, delay)
+  if delay > 0 then
+    call('ZADD', scheduled, from + delay, level .. id)
+    if not earliest or from + delay < earliest then earliest = from + delay end
+  else
+    call('ZADD', KEYS[11 + level], us - AHEAD + returns, id)
+    returns = returns + 1
+    came_back = true
+  end
+end
+
+local function end_for_good(id, counters, cancelled)
+  if ARGV[6] ~= '0' then
+    call('HSET', KEYS[16], id, call('HGET', jobs, id) or '', id .. '.facts', cancelled .. ',' .. counters,
+      id .. '.errors', call('HGET', errors, id) or '')
+    call('ZADD', KEYS[15], us, id)
+  end
+  for _, key in ipairs({ meta, errors, jobs }) do call('HDEL', key, id) end
+end
+
+local function counters_after(id, kind, reason)
+  local attempt, deliveries, losses, interruptions, redrives, backed_off, unknown_since =
+    string.match(call('HGET', meta, id) or FRESH, COUNTERS)
+  if kind == '4' then
+    if reason == '1' then interruptions = interruptions + 1 end
+    if reason == '3' then backed_off = 1 end
+    if reason == '2' and unknown_since == '0' then unknown_since = now end
+    if reason == '1' or reason == '3' or reason == '4' then unknown_since = 0 end
+  else
+    attempt, losses, backed_off, unknown_since = attempt + 1, 0, 0, 0
+  end
+  return table.concat(
+    { attempt, deliveries + 1, losses, interruptions, redrives, backed_off, unknown_since }, ',')
+end
+
+-- One settlement of any kind.
+local function settle(nonce, fence, id, kind, delay, reason, text)
+  place = place + 1
+  local mark = call('HGET', held, id)
+  if not mark or not belongs(mark, fence) or not lives(nonce .. ':' .. mark) then
+    lost[#lost + 1] = place
+    return
+  end
+  local counters = counters_after(id, kind, reason)
+  if kind == '0' or kind == '1' then
+    end_for_good(id, counters, kind)
+  else
+    call('HSET', meta, id, counters)
+    if text ~= '' then add_error(id, text) end
+    if kind == '3' then
+      call('ZADD', dead, us + place, id)
+    else
+      put_back(id, level_in(part_of(nonce, mark), id), tonumber(delay))
+    end
+  end
+  call('HDEL', held, id)
+  leave(nonce, mark, 1)
+end
+
+-- Records of completed jobs are kept for a time, and no more than so many.
+local function trim_records()
+  local old = call('ZRANGE', KEYS[15], '-inf', us - ARGV[6] * 1000, 'BYSCORE', 'LIMIT', 0, 500)
+  local excess = call('ZCARD', KEYS[15]) - ARGV[7]
+  if #old == 0 and excess > 0 then old = call('ZRANGE', KEYS[15], 0, math.min(excess, 500) - 1) end
+  for _, id in ipairs(old) do
+    call('HDEL', KEYS[16], id, id .. '.facts', id .. '.errors')
+    call('ZREM', KEYS[15], id)
+  end
+end

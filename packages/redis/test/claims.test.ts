@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import type { Notice } from '@surety/core/contract';
+import { describe, expect, test } from 'vitest';
+import {
+  CALL,
+  claim,
+  completion,
+  ERROR,
+  eventually,
+  freshQueue,
+  newJob,
+  put,
+  request,
+  statuses,
+  useStore,
+} from './store.ts';
+
+describe('claims', () => {
+  const store = useStore();
+  const key = (queue: string, name: string): string => `${store.prefix}:{${queue}}:${name}`;
+
+  test('hand out jobs in the order in which they were stored, and what comes back first', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    const jobs = [...(await put(backend, queue, 250)), ...(await put(backend, queue, 5))];
+    const leases = [];
+    while (leases.length < jobs.length) leases.push(...(await claim(backend, queue, { max: 300 })));
+    const [first, second, ...rest] = leases;
+    if (!first || !second) throw new Error('jobs were ready');
+    expect(leases.map(({ id }) => id)).toEqual(jobs.map(({ id }) => id));
+    const released = [second, first, ...rest.slice(0, 3)];
+    await backend.settle(
+      released.map((lease) => ({ kind: 'release', lease, delayMs: 0, reason: 'unstarted' })),
+      CALL,
+    );
+    const [late] = await put(backend, queue);
+    const again = await claim(backend, queue);
+    expect(again.map(({ id }) => id)).toEqual([...released.map(({ id }) => id), late?.id]);
+  });
+
+  test('that end leave nothing behind but what the queue remembers of itself', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    await put(backend, queue, 20, { dedupe: null });
+    const leases = await claim(backend, queue, { max: 20 });
+    await backend.settle(
+      leases.map((lease, n) =>
+        n % 2 === 0 ? completion(lease) : { kind: 'retry', lease, delayMs: 0, error: ERROR },
+      ),
+      CALL,
+    );
+    const retried = await claim(backend, queue, { max: 20 });
+    expect(await statuses(backend, retried.map(completion))).toEqual(retried.map(() => 'settled'));
+    const left = await store.client.keys(key(queue, '*'));
+    expect(left.sort()).toEqual([key(queue, 'hint'), key(queue, 'state')]);
+  });
+
+  // An id stored again while a claim that once held it still lives.
+  test('cannot be used for a job that was stored again under the same id', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    const [job] = await put(backend, queue, 2);
+    const [lease, neighbour] = await claim(backend, queue);
+    if (!job || !lease || !neighbour) throw new Error('two jobs were ready');
+    expect(await statuses(backend, [completion(lease)])).toEqual(['settled']);
+    await backend.enqueue([job], CALL);
+    expect(await statuses(backend, [completion(lease)])).toEqual(['lease-lost']);
+    const [current] = await claim(backend, queue);
+    expect(current?.id).toBe(job.id);
+    expect(current?.token.fence).toBeGreaterThan(lease.token.fence);
+    expect(await statuses(backend, [completion(lease)])).toEqual(['lease-lost']);
+    const [renewed] = await backend.renew([lease], 30_000, CALL);
+    expect(renewed?.status).toBe('lease-lost');
+    expect(await statuses(backend, [completion(neighbour)])).toEqual(['settled']);
+    if (current) expect(await statuses(backend, [completion(current)])).toEqual(['settled']);
+  });
+
+  test('of which a part was renewed end in parts, each job once', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    await put(backend, queue, 6, { priority: 0 });
+    const nonce = randomUUID();
+    const leases = await claim(backend, queue, { leaseMs: 1000, nonce });
+    const renewed = leases.slice(0, 4);
+    const first = await backend.renew(renewed, 60_000, CALL);
+    expect(first.every(({ status }) => status === 'renewed')).toBe(true);
+    // A part of the part.
+    await backend.renew(renewed.slice(0, 2), 60_000, CALL);
+    const [worse] = await put(backend, queue, 1, { priority: 3 });
+    const back: string[] = [];
+    await eventually(async () => {
+      back.push(...(await claim(backend, queue, { max: 2 })).map(({ id }) => id));
+      return back.length >= 2;
+    });
+    // The two that were not renewed, at their old level before the worse one.
+    if (back[0] === worse?.id) back.shift();
+    expect(new Set(back)).toEqual(new Set(leases.slice(4).map(({ id }) => id)));
+    const lost = leases.slice(4).map(completion);
+    expect(await statuses(backend, [...renewed.map(completion), ...lost])).toEqual([
+      ...renewed.map(() => 'settled'),
+      ...lost.map(() => 'lease-lost'),
+    ]);
+    const { ready, leased } = await backend.counts(queue, CALL);
+    expect((ready.value ?? 0) + (leased.value ?? 0)).toBe(3);
+  });
+
+  test('tell of a place in line whose job is missing, and hand out the rest', async () => {
+    const notices: Notice[] = [];
+    const backend = await store.open({}, notices);
+    const queue = freshQueue();
+    const [gone, kept] = await put(backend, queue, 2);
+    await store.client.hdel(key(queue, 'jobs'), gone?.id ?? '');
+    const leases = await claim(backend, queue);
+    expect(leases.map(({ id }) => id)).toEqual([kept?.id]);
+    expect(notices).toContainEqual(expect.objectContaining({ kind: 'warning', code: 'STORE_CORRUPT' }));
+    expect((await backend.counts(queue, CALL)).ready.value).toBe(0);
+  });
+
+  test('of another program keys are not touched; one of another kind is told', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    await put(backend, queue, 3);
+    await store.client.set(key(queue, 'claims'), 'mine');
+    await expect(claim(backend, queue)).rejects.toMatchObject({ code: 'STORE_CORRUPT' });
+    expect(await store.client.get(key(queue, 'claims'))).toBe('mine');
+    await store.client.del(key(queue, 'claims'));
+    expect(await claim(backend, queue)).toHaveLength(3);
+  });
+
+  test('settle what belongs to several queues in one call', async () => {
+    const backend = await store.open();
+    const [one, two] = [freshQueue(), freshQueue()];
+    await put(backend, one, 2);
+    await put(backend, two, 2);
+    const [a, b] = [await claim(backend, one), await claim(backend, two)];
+    const answer = await backend.settleAndClaim?.([...b, ...a].map(completion), request(one));
+    expect(answer?.outcomes.map(({ status }) => status)).toEqual([
+      'settled',
+      'settled',
+      'settled',
+      'settled',
+    ]);
+    expect(answer?.claim.leases).toEqual([]);
+  });
+
+  test('of very many jobs in one batch are answered one by one', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    const jobs = Array.from({ length: 1200 }, () => newJob(queue));
+    const outcomes = await backend.enqueue([...jobs, ...jobs.slice(0, 10)], CALL);
+    expect(outcomes.filter(({ status }) => status === 'accepted')).toHaveLength(1200);
+    expect(outcomes.slice(1200).every(({ status }) => status === 'duplicate')).toBe(true);
+    const leases = [];
+    while (leases.length < 1200) leases.push(...(await claim(backend, queue, { max: 500 })));
+    const settled = await statuses(backend, [...leases, ...leases.slice(0, 5)].map(completion));
+    expect(settled.filter((status) => status === 'settled')).toHaveLength(1200);
+    expect(settled.slice(1200)).toEqual(Array.from({ length: 5 }, () => 'lease-lost'));
+  });
+});
+
+describe('records of completed jobs', () => {
+  const store = useStore();
+
+  test('are kept for their time and number, where they are asked for', async () => {
+    const backend = await store.open({ keepCompletedMs: 60_000, keepCompletedMost: 3 });
+    const queue = freshQueue();
+    const jobs = await put(backend, queue, 5, { payload: '{"kept": 1.50}' });
+    for (const lease of await claim(backend, queue)) await backend.settle([completion(lease)], CALL);
+    await backend.settle([], CALL);
+    const found = await Promise.all(jobs.map(async ({ id }) => backend.lookup?.find(queue, id, CALL)));
+    expect(found.map((view) => view?.state ?? null)).toEqual([
+      null,
+      null,
+      'completed',
+      'completed',
+      'completed',
+    ]);
+    expect(found[4]).toMatchObject({ payload: '{"kept": 1.50}', attempt: 1, deliveries: 1 });
+  });
+
+  test('are not kept unless they are asked for', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    const [job] = await put(backend, queue);
+    await backend.settle((await claim(backend, queue)).map(completion), CALL);
+    expect(await backend.lookup?.find(queue, job?.id ?? '', CALL)).toBeNull();
+    expect(await store.client.exists(`${store.prefix}:{${queue}}:past`)).toBe(0);
+  });
+
+  test('of jobs that were cancelled, after failures, show both', async () => {
+    const backend = await store.open({ keepCompletedMs: 60_000 });
+    const queue = freshQueue();
+    const [job] = await put(backend, queue);
+    const [first] = await claim(backend, queue);
+    if (first) await backend.settle([{ kind: 'retry', lease: first, delayMs: 0, error: ERROR }], CALL);
+    const [second] = await claim(backend, queue);
+    if (second) await backend.settle([{ kind: 'complete', lease: second, outcome: 'cancelled' }], CALL);
+    const view = await backend.lookup?.find(queue, job?.id ?? '', CALL);
+    expect([view?.state, view?.attempt, view?.lastError]).toEqual(['cancelled', 2, ERROR]);
+  });
+});
