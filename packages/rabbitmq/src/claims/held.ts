@@ -1,0 +1,145 @@
+import type { Lease, RenewOutcome } from '@surety/core/contract';
+import type { Envelope } from '../envelope.ts';
+import type { Lane } from './lane.ts';
+
+/** A delivery that is leased. */
+export interface Held {
+  readonly lane: Lane;
+  readonly tag: number;
+  readonly queue: string;
+  readonly nonce: string;
+  readonly envelope: Envelope;
+  readonly payload: Buffer;
+  /** `performance.now()`. */
+  readonly takenAt: number;
+  endsAt: number;
+  /** `settling`: sent in time; its answer decides, not the clock. */
+  state: 'leased' | 'settling' | 'over';
+}
+
+/** Where a lease keeps which delivery it holds. */
+const HELD: unique symbol = Symbol('surety.rabbitmq.held');
+interface HoldingLease extends Lease {
+  readonly [HELD]: Held;
+}
+
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** What this process holds. The broker knows no lease: its ends are kept here, by the monotonic clock, and by the life of the channel. */
+export class HeldLeases {
+  readonly #all = new Set<Held>();
+  readonly #expire: (held: Held) => void;
+  #timer: NodeJS.Timeout | null = null;
+  #timerAt = Number.POSITIVE_INFINITY;
+
+  constructor(expire: (held: Held) => void) {
+    this.#expire = expire;
+  }
+
+  add(held: Held): void {
+    this.#all.add(held);
+    this.#wakeAt(held.endsAt);
+  }
+
+  /** The delivery of a lease that is alive and not being settled; null: the lease has ended, or was never one of ours. */
+  live(lease: Lease): Held | null {
+    const held = (lease as Partial<HoldingLease>)[HELD];
+    if (held === undefined || held.state !== 'leased' || !this.#all.has(held)) return null;
+    const isMine = held.nonce === lease.token.nonce && held.envelope.id === lease.id;
+    return isMine && held.lane.isOpen && performance.now() < held.endsAt ? held : null;
+  }
+
+  renew(held: Held, endsAt: number): RenewOutcome {
+    held.endsAt = endsAt;
+    this.#wakeAt(endsAt);
+    return { status: 'renewed', leaseMs: endsAt - performance.now() };
+  }
+
+  /** Settled, or lost: whatever comes later under this lease is refused. */
+  end(held: Held): void {
+    held.state = 'over';
+    this.#all.delete(held);
+  }
+
+  /** The settlement was not done: the lease goes on, or ends now where its time is over. */
+  resume(held: Held): void {
+    if (held.state !== 'settling') return;
+    held.state = 'leased';
+    this.#wakeAt(held.endsAt);
+  }
+
+  holds(queue: string): boolean {
+    for (const held of this.#all) if (held.queue === queue && held.lane.isOpen) return true;
+    return false;
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    this.#all.clear();
+  }
+
+  #wakeAt(at: number): void {
+    if (at >= this.#timerAt) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(
+      () => this.#sweep(),
+      Math.min(LONGEST_MS, Math.max(0, Math.ceil(at - performance.now()))),
+    );
+    // A held lease alone keeps no process alive; its connection does.
+    this.#timer.unref();
+  }
+
+  #sweep(): void {
+    this.#timer = null;
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    const now = performance.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const held of this.#all) {
+      if (!held.lane.isOpen) this.end(held);
+      else if (held.state === 'leased' && held.endsAt <= now) {
+        this.end(held);
+        this.#expire(held);
+      } else if (held.state === 'leased' && held.endsAt < next) next = held.endsAt;
+    }
+    if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
+  }
+}
+
+/** The lease as core sees it, with the delivery kept inside. */
+export function leaseOf(held: Held): Lease {
+  const { envelope, queue, nonce, payload } = held;
+  const now = Date.now();
+  const lease: HoldingLease = {
+    id: envelope.id,
+    queue,
+    type: envelope.type,
+    headers: envelope.headers,
+    idempotencyKey: envelope.idempotencyKey,
+    maxAttempts: envelope.maxAttempts,
+    attempt: envelope.attempt + 1,
+    deliveries: envelope.deliveries + 1,
+    lostClaims: envelope.lostClaims,
+    interruptions: envelope.interruptions,
+    redrives: envelope.redrives,
+    token: { nonce, fence: 0 },
+    payload: parsed(payload),
+    lossBackedOff: envelope.lossBackedOff,
+    unknownTypeForMs:
+      envelope.unknownTypeSince === null ? null : Math.max(0, now - envelope.unknownTypeSince),
+    waitedMs: Math.max(0, now - envelope.dueAt),
+    expiresInMs: envelope.expiresAt === null ? null : envelope.expiresAt - now,
+    [HELD]: held,
+  };
+  return lease;
+}
+
+function parsed(payload: Buffer): Lease['payload'] {
+  try {
+    return { value: JSON.parse(payload.toString('utf8')) as unknown };
+  } catch (error) {
+    return { unreadable: error instanceof Error ? error.message : String(error) };
+  }
+}

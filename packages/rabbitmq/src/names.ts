@@ -1,0 +1,28 @@
+/** What the queues and exchanges of one backend are called. No queue name has a dot, so none can be taken for another. */
+export interface Names {
+  /** Where ready jobs stand. */
+  ready(queue: string): string;
+  dead(queue: string): string;
+  /** Exists while the queue is paused. */
+  paused(queue: string): string;
+  /** Exists while somebody looks through the dead letters; belongs to that one's connection. */
+  deadLock(queue: string): string;
+  /** An exchange that exists once the queue is old enough to be relied on. */
+  mark(queue: string): string;
+  /** Queue and exchange of one level of the delay ladder. */
+  delay(queue: string, level: number): string;
+  /** The exchange that tells every process of a pause. */
+  readonly control: string;
+}
+
+export function namesOf(prefix: string): Names {
+  return {
+    ready: (queue) => `${prefix}.${queue}`,
+    dead: (queue) => `${prefix}.${queue}.dead`,
+    paused: (queue) => `${prefix}.${queue}.paused`,
+    deadLock: (queue) => `${prefix}.${queue}.dead.lock`,
+    mark: (queue) => `${prefix}.${queue}`,
+    delay: (queue, level) => `${prefix}.${queue}.delay.${level}`,
+    control: `${prefix}.control`,
+  };
+}

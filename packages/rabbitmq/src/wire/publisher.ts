@@ -1,0 +1,237 @@
+import type { SuretyError } from '@surety/core/errors';
+import type { ConfirmChannel, Options } from 'amqplib';
+import { type Call, failure } from '../call.ts';
+import { fromNative, replyCode } from '../native-errors.ts';
+import type { Line } from './line.ts';
+import { answered, distrust, type Wire } from './open-wire.ts';
+
+/** One message. Its id, which must be new, is the nonce of the copy, and what return and confirm are matched by. */
+export interface Outgoing {
+  readonly exchange: string;
+  readonly key: string;
+  readonly body: Buffer;
+  readonly options: Options.Publish & { readonly messageId: string };
+}
+
+const NOT_MANDATORY: Options.Publish = { mandatory: false };
+
+/** `refused`: certainly not stored; `unroutable` says that it was for want of a queue. */
+export type Published =
+  | { readonly status: 'stored' }
+  | { readonly status: 'refused'; readonly error: SuretyError; readonly unroutable: boolean }
+  | { readonly status: 'unknown'; readonly error: SuretyError };
+
+interface Pending {
+  readonly message: Outgoing;
+  readonly bytes: number;
+  returned: boolean;
+  readonly end: (published: Published) => void;
+}
+
+const STORED: Published = Object.freeze({ status: 'stored' });
+/** What may wait for its confirm in this process, so that a broker that is away or blocked does not fill its memory. */
+const MOST_WAITING_BYTES = 64 * 1024 * 1024;
+/** Beside the body: properties, headers, frames. */
+const MESSAGE_BYTES = 1024;
+
+/** Publishes with `mandatory` and confirms, over a connection of its own: under an alarm the broker stops reading from it. */
+export class Publisher {
+  readonly #line: Line;
+  readonly #missing: () => void;
+  readonly #pending = new Map<string, Pending>();
+  #waitingBytes = 0;
+  #wire: Wire | null = null;
+  /** What the broker closed the channel with. */
+  #refusal: unknown = null;
+  #channel: Promise<ConfirmChannel> | null = null;
+
+  /** `missing` is told when an exchange was not there. */
+  constructor(line: Line, missing: () => void) {
+    this.#line = line;
+    this.#missing = missing;
+  }
+
+  /** One outcome each, in order, before the deadline. Never rejects. */
+  async publish(messages: readonly Outgoing[], call: Call): Promise<readonly Published[]> {
+    let wire: Wire;
+    let channel: ConfirmChannel;
+    try {
+      wire = await this.#line.get(call);
+      if (wire.isBlocked) throw blocked(call);
+      channel = await this.#channelOf(wire, call);
+    } catch (native) {
+      const error = fromNative(native, call.operation);
+      return messages.map(() => ({ status: 'refused', error, unroutable: false }));
+    }
+    const from = performance.now();
+    const heard = wire.heardBytes;
+    const results = wire.together(() => messages.map((message) => this.#send(channel, message, call)));
+    const timer = setTimeout(
+      () => {
+        const error = failure('BACKEND_TIMEOUT', 'RabbitMQ did not confirm in time.', call.operation, {
+          retryable: 'unknown',
+        });
+        for (const { options } of messages) this.#end(options.messageId, { status: 'unknown', error });
+        distrust(wire, heard, from);
+      },
+      Math.max(0, call.deadline - from),
+    );
+    const published = await Promise.all(results);
+    clearTimeout(timer);
+    return published;
+  }
+
+  /** Something that is for whoever listens, be it nobody. */
+  async tell(exchange: string, body: Buffer, nonce: string, call: Call): Promise<Published> {
+    const [told] = await this.publish(
+      [{ exchange, key: '', body, options: { ...NOT_MANDATORY, messageId: nonce } }],
+      call,
+    );
+    return told ?? STORED;
+  }
+
+  #send(channel: ConfirmChannel, message: Outgoing, call: Call): Promise<Published> {
+    const id = message.options.messageId;
+    const bytes = message.body.length + MESSAGE_BYTES;
+    if (this.#waitingBytes + bytes > MOST_WAITING_BYTES) {
+      const error = failure(
+        'BACKEND_OVERLOADED',
+        'Too much waits for the confirms of RabbitMQ.',
+        call.operation,
+      );
+      return Promise.resolve({ status: 'refused', error, unroutable: false });
+    }
+    return new Promise((resolve) => {
+      this.#pending.set(id, { message, bytes, returned: false, end: resolve });
+      this.#waitingBytes += bytes;
+      try {
+        const { exchange, key, body, options } = message;
+        channel.publish(
+          exchange,
+          key,
+          body,
+          { mandatory: true, persistent: true, ...options },
+          (error: unknown) => this.#confirmed(id, error, call),
+        );
+      } catch (native) {
+        // Thrown before a byte was written: the channel is closed, or the message cannot be encoded.
+        const error =
+          native instanceof RangeError
+            ? failure('PAYLOAD_TOO_LARGE', 'The headers do not fit into a frame.', call.operation, {
+                cause: native,
+              })
+            : fromNative(native, call.operation);
+        this.#end(id, { status: 'refused', error, unroutable: false });
+      }
+    });
+  }
+
+  #confirmed(id: string, native: unknown, call: Call): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    if (native !== null && native !== undefined)
+      return this.#end(id, this.#unconfirmed(pending, native, call));
+    // The return comes before the confirm, which is positive all the same.
+    if (!pending.returned) return this.#end(id, STORED);
+    const error = gone('queue', call, null);
+    this.#end(id, { status: 'refused', error, unroutable: true });
+  }
+
+  #unconfirmed({ message }: Pending, native: unknown, call: Call): Published {
+    if (native instanceof Error && native.message === 'message nacked') {
+      const what = 'RabbitMQ refused the message: a queue is full or has no leader.';
+      const remedy = 'Remove a max-length policy from the queues of Surety, or wait for a leader.';
+      const error = failure('BACKEND_OVERLOADED', what, call.operation, { retryable: 'unknown', remedy });
+      return { status: 'unknown', error };
+    }
+    const refused = refusalOf(this.#refusal, message, call);
+    if (refused !== null) return { status: 'refused', error: refused, unroutable: false };
+    const what = 'The connection broke before the confirm came.';
+    const error = failure('BACKEND_UNAVAILABLE', what, call.operation, {
+      retryable: 'unknown',
+      cause: native,
+    });
+    return { status: 'unknown', error };
+  }
+
+  #end(id: string, published: Published): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    this.#pending.delete(id);
+    this.#waitingBytes -= pending.bytes;
+    pending.end(published);
+  }
+
+  async #channelOf(wire: Wire, call: Call): Promise<ConfirmChannel> {
+    if (this.#wire !== wire || this.#channel === null) {
+      this.#wire = wire;
+      const opening = this.#openOn(wire);
+      this.#channel = opening;
+      opening.catch(() => {
+        if (this.#channel === opening) this.#channel = null;
+      });
+    }
+    return answered(wire, call, this.#channel);
+  }
+
+  async #openOn(wire: Wire): Promise<ConfirmChannel> {
+    const channel = await wire.confirmChannel();
+    this.#refusal = null;
+    channel.on('error', (error) => {
+      // Comes before the end of the channel, which ends all that waits.
+      this.#refusal = error;
+      if (replyCode(error) === 404) this.#missing();
+    });
+    channel.on('return', ({ properties }) => {
+      const pending = this.#pending.get(String(properties.messageId));
+      if (pending !== undefined) pending.returned = true;
+    });
+    channel.on('close', () => {
+      if (this.#wire === wire) this.#channel = null;
+    });
+    return channel;
+  }
+}
+
+/** Where the broker said why it closed the channel, and the reason holds for this message; null: it may have been stored. */
+function refusalOf(native: unknown, { exchange, body }: Outgoing, call: Call): SuretyError | null {
+  const said = native instanceof Error ? native.message : '';
+  const most = Number(/larger than configured max size (\d+)/.exec(said)?.[1] ?? Number.NaN);
+  if (body.length > most) {
+    const what = `The message has ${body.length} bytes, more than the ${most} that the broker takes.`;
+    return failure('PAYLOAD_TOO_LARGE', what, call.operation, { cause: native });
+  }
+  const reply = replyCode(native);
+  // All that goes to this exchange is refused; what was sent to others before may be stored.
+  const concerns =
+    exchange === ''
+      ? /exchange '(?:amq\.default)?'|default exchange/.test(said)
+      : said.includes(`'${exchange}'`);
+  if (!concerns) return null;
+  if (reply === 404) return gone('exchange', call, native);
+  return reply === 403 ? fromNative(native, call.operation) : null;
+}
+
+function gone(what: 'queue' | 'exchange', call: Call, cause: unknown): SuretyError {
+  return failure(
+    'BACKEND_UNAVAILABLE',
+    `RabbitMQ has no ${what} for the message; it was not stored.`,
+    call.operation,
+    {
+      cause,
+      remedy:
+        'Somebody deleted a queue, an exchange or a binding of Surety; it is made again with the next call.',
+    },
+  );
+}
+
+function blocked(call: Call): SuretyError {
+  return failure(
+    'BACKEND_OVERLOADED',
+    'RabbitMQ accepts nothing: it is short of memory or disk.',
+    call.operation,
+    {
+      remedy: 'Free memory or disk of the broker; running jobs go on meanwhile.',
+    },
+  );
+}

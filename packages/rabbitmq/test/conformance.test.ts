@@ -1,0 +1,10 @@
+import { conformance } from '@surety/conformance/vitest';
+import { describe, test } from 'vitest';
+import { createHarness } from './harness.ts';
+
+conformance({
+  describe,
+  test,
+  harness: createHarness(null),
+  expected: new URL('./conformance.expected.json', import.meta.url),
+});

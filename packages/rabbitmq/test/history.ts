@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Backend, Lease, Notice, Settlement } from '@surety/core/contract';
+import { newJob } from './backends.ts';
+
+/** What became of one job, as the callers were told. */
+interface Life {
+  enqueues: ('accepted' | 'unknown')[];
+  completed: number;
+  /** When settlements of it were answered with yes. */
+  readonly settledAt: number[];
+  /** Calls whose answer was lost, and leases that ended under their holder: each may leave another copy. */
+  faults: number;
+}
+
+/** Work of many jobs under faults, and what it came to. */
+export interface History {
+  readonly accepted: number;
+  /** Accepted, and never completed. */
+  readonly lost: readonly string[];
+  /** Completed more often than enqueues and faults of that very job can explain. */
+  readonly unexplained: readonly string[];
+  /** Completions beyond the first of each job. */
+  readonly extra: number;
+}
+
+const JOBS = 1000;
+const BATCH = 10;
+const LEASE_MS = 5000;
+/** An acknowledgement has no confirm: what the broker had in hand when it ended may be undone, and the job runs again. */
+const UNWRITTEN_MS = 1000;
+/** After the faults have ended: from here on nothing may be missing. */
+const PATIENCE_MS = 260_000;
+const ERROR = { code: 'X', name: 'Error', message: 'x', stack: null, attempt: 1 };
+
+/**
+ * Enqueues a thousand jobs, repeating what is unknown with the same id, while workers complete, retry, release and delay them; meanwhile `disturb` does
+ * what it likes. Ends when all that was accepted is completed, or after a minute of peace.
+ */
+export async function runHistory(
+  queue: string,
+  producer: Backend,
+  workers: readonly Backend[],
+  /** What the workers' backends have told; filled while they work. */
+  notices: readonly Notice[],
+  disturb: (brokerEnds: (end: () => Promise<void>) => Promise<void>) => Promise<void>,
+): Promise<History> {
+  const lives = new Map<string, Life>();
+  const lifeOf = (id: string): Life => {
+    const life = lives.get(id) ?? { enqueues: [], completed: 0, settledAt: [], faults: 0 };
+    lives.set(id, life);
+    return life;
+  };
+  let working = true;
+  const ended = workers.map((worker) => work(worker, queue, lifeOf, () => working));
+  const producing = produce(producer, queue, lifeOf);
+  const ends: { readonly from: number; readonly to: number }[] = [];
+  await disturb(async (end) => {
+    const from = performance.now() - UNWRITTEN_MS;
+    await end();
+    ends.push({ from, to: performance.now() });
+  });
+  await producing;
+  const isDone = async (): Promise<boolean> => {
+    if (![...lives.values()].every(({ completed }) => completed > 0)) return false;
+    // Extra copies run too, before anything is judged.
+    const { ready, scheduled } = await producer.counts(queue, { timeoutMs: 5000 });
+    return ready.value === 0 && scheduled.value === 0;
+  };
+  const deadline = performance.now() + PATIENCE_MS;
+  let t0 = performance.now();
+  while (!(await isDone().catch(() => false)) && performance.now() < deadline) { await sleep(50); if (performance.now() - t0 > 10000) { t0 = performance.now(); console.log('WAIT', [...lives.values()].filter((l) => l.completed === 0).length, JSON.stringify(await producer.counts(queue, { timeoutMs: 5000 }).catch((e) => e.message)), (globalThis as any).__queues ? await (globalThis as any).__queues() : ''); } }
+  working = false;
+  await Promise.all(ended);
+  const all = [...lives];
+  return {
+    accepted: all.length,
+    lost: all.filter(([, { completed }]) => completed === 0).map(([id]) => id),
+    unexplained: all
+      .filter(
+        ([id, life]) =>
+          life.completed > life.enqueues.length + life.faults + undone(life, ends) + doubled(id, notices),
+      )
+      .map(([id]) => id),
+    extra: all.reduce((sum, [, { completed }]) => sum + Math.max(0, completed - 1), 0),
+  };
+}
+
+/** How often an answer was lost that concerned the job, and nobody had claimed it. */
+function doubled(id: string, notices: readonly Notice[]): number {
+  return notices.filter((notice) => notice.kind === 'warning' && notice.message.includes(id)).length;
+}
+
+/** Settlements that the end of a broker may have undone. */
+function undone(
+  { settledAt }: Life,
+  ends: readonly { readonly from: number; readonly to: number }[],
+): number {
+  return settledAt.filter((at) => ends.some(({ from, to }) => at >= from && at <= to)).length;
+}
+
+async function produce(producer: Backend, queue: string, lifeOf: (id: string) => Life): Promise<void> {
+  for (let sent = 0; sent < JOBS; sent += BATCH) {
+    let open = Array.from({ length: BATCH }, (_, n) => newJob(queue, n === 0 ? { delayMs: 200 } : {}));
+    while (open.length > 0) {
+      const outcomes = await producer.enqueue(open, { timeoutMs: 2000 }).catch(() => []);
+      const again = [];
+      for (const [index, job] of open.entries()) {
+        const status = outcomes[index]?.status ?? 'rejected';
+        if (status === 'accepted' || status === 'unknown') lifeOf(job.id).enqueues.push(status);
+        if (status !== 'accepted') again.push(job);
+      }
+      open = again;
+      await sleep(open.length > 0 ? 50 : 5);
+    }
+  }
+}
+
+async function work(
+  backend: Backend,
+  queue: string,
+  lifeOf: (id: string) => Life,
+  isWorking: () => boolean,
+): Promise<void> {
+  const request = { queue, max: 5, leaseMs: LEASE_MS, waitMs: 200, signal: null, timeoutMs: 2000 };
+  while (isWorking()) {
+    const claim = await backend.claim({ ...request, nonce: randomUUID() }).catch(() => null);
+    if (claim === null) {
+      await sleep(50);
+      continue;
+    }
+    const settlements = claim.leases.map(settlementOf);
+    const outcomes = await backend.settle(settlements, { timeoutMs: 2000 }).catch(() => []);
+    for (const [index, { lease, kind }] of settlements.entries()) {
+      const status = outcomes[index]?.status ?? 'unknown';
+      const life = lifeOf(lease.id);
+      if (status === 'settled') life.settledAt.push(performance.now());
+      else life.faults += 1;
+      // One whose answer was lost may have counted.
+      if (kind === 'complete' && status !== 'lease-lost') life.completed += 1;
+    }
+  }
+}
+
+/** Most are moves: only between the two halves of one can a job be lost. */
+function settlementOf(lease: Lease): Settlement {
+  const draw = Math.random();
+  if (draw < 0.35) return { kind: 'retry', lease, delayMs: draw < 0.3 ? 0 : 100, error: ERROR };
+  if (draw < 0.65) return { kind: 'release', lease, delayMs: 0, reason: 'unstarted' };
+  return { kind: 'complete', lease, outcome: 'completed' };
+}
