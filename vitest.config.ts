@@ -5,12 +5,17 @@ import { defineConfig } from 'vitest/config';
 
 // Every package is run from its TypeScript source, as everywhere in this repository.
 const condition = 'surety-source';
-const folders = ['packages', 'examples'].flatMap((parent) =>
-  readdirSync(new URL(`${parent}/`, import.meta.url), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => `${parent}/${entry.name}`)
-    .sort(),
-);
+// As Node resolves: `module` is for bundlers, and a package's build for them may not run in Node at all.
+const conditions = [condition, ...defaultServerConditions.filter((name) => name !== 'module')];
+const folders = [
+  ...['packages', 'examples'].flatMap((parent) =>
+    readdirSync(new URL(`${parent}/`, import.meta.url), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => `${parent}/${entry.name}`)
+      .sort(),
+  ),
+  'scripts',
+];
 
 export default defineConfig({
   test: {
@@ -18,9 +23,9 @@ export default defineConfig({
     passWithNoTests: true,
     projects: folders.map((folder) => ({
       root: folder,
-      resolve: { conditions: [condition, ...defaultServerConditions] },
+      resolve: { conditions },
       ssr: {
-        resolve: { conditions: [condition, ...defaultServerConditions], externalConditions: [condition] },
+        resolve: { conditions, externalConditions: [condition], mainFields: [] },
       },
       test: {
         name: folder,

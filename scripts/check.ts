@@ -28,7 +28,19 @@ const checks: readonly Check[] = [
     args: ['--conditions=surety-source', 'scripts/generate-readme.ts', '--check'],
   },
   { name: 'build', command: bin('tsc'), args: ['-b', 'packages'] },
+  // Both read what was built.
+  {
+    name: 'generated-api',
+    command: process.execPath,
+    args: ['--conditions=surety-source', 'packages/docs/src/api-cli.ts', '--check'],
+  },
+  {
+    name: 'packages',
+    command: process.execPath,
+    args: ['--conditions=surety-source', 'packages/consumer-check/src/tarballs-cli.ts'],
+  },
   { name: 'test-types', command: bin('tsc'), args: ['-p', 'tsconfig.tests.json'] },
+  { name: 'bench-types', command: bin('tsc'), args: ['-p', 'packages/bench/test', '--noEmit'] },
   { name: 'lint', command: bin('oxlint'), args: ['--type-aware', '--deny-warnings'] },
   { name: 'knip', command: bin('knip'), args: ['--no-progress', '--no-config-hints'] },
 ];

@@ -1,5 +1,6 @@
 /**
- * Writes the pages of the docs that are made of data in the sources, so that both can never differ.
+ * Writes the pages of the docs that are made of data in the sources, and fills code and tables into those that people write, so that both
+ * can never differ.
  *
  *   node --conditions=surety-source scripts/generate-docs.ts [--check]
  *
@@ -7,8 +8,11 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { dependenciesPage } from './docs/dependencies-page.ts';
 import { errorsPage } from './docs/errors-page.ts';
 import { guaranteesPage } from './docs/guarantees-page.ts';
+import { metricsPage } from './docs/metrics-page.ts';
+import { writtenPages } from './docs/written-pages.ts';
 
 interface Page {
   readonly file: string;
@@ -17,8 +21,10 @@ interface Page {
 
 const root = join(import.meta.dirname, '..');
 const pages: readonly Page[] = [
+  { file: 'packages/docs/dependencies.md', render: dependenciesPage },
   { file: 'packages/docs/errors.md', render: errorsPage },
   { file: 'packages/docs/guarantees.md', render: guaranteesPage },
+  { file: 'packages/docs/metrics.md', render: metricsPage },
 ];
 
 const checkOnly = process.argv.includes('--check');
@@ -32,6 +38,11 @@ for (const { file, render } of pages) {
   if (checkOnly) continue;
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, wanted);
+}
+for (const { file, is, wanted } of writtenPages(root)) {
+  if (is === wanted) continue;
+  outOfDate.push(file);
+  if (!checkOnly) writeFileSync(join(root, file), wanted);
 }
 if (checkOnly && outOfDate.length > 0) {
   console.error(`Out of date, run "npm run generate":\n${outOfDate.map((file) => `  ${file}\n`).join('')}`);

@@ -1,10 +1,11 @@
 /**
- * Writes the generated parts of README.md: the example, from the file that a test runs, and the guarantee table, from the
- * conformance reports. `--check` fails when the page is out of date.
+ * Writes the generated parts of README.md: the example, from the file that a test runs, the guarantee table, from the
+ * conformance reports, and the performance table, from the reports of the bench. `--check` fails when the page is out of date.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GUARANTEES, PROMISES } from '@surety/core';
+import { performanceTable } from './docs/performance-table.ts';
 
 interface Report {
   readonly backend: string;
@@ -19,6 +20,7 @@ const before = readFileSync(readmeFile, 'utf8');
 const after = [
   ['example', example()],
   ['guarantees', guaranteeTable()],
+  ['performance', performanceTable(join(root, 'reports/bench'))],
 ].reduce((page, [name, text]) => between(page, name ?? '', text ?? ''), before);
 
 if (process.argv.includes('--check')) {

@@ -3,6 +3,7 @@ import type { EnqueueReport } from './enqueue-deliveries.ts';
 
 /** A dead letter, as far as the account is concerned. */
 export interface DeadJob {
+  readonly id: string;
   readonly key: string;
   readonly type: string;
   readonly reason: string;

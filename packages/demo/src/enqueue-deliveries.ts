@@ -5,9 +5,10 @@ import {
   createClient,
   type EnqueueManyResult,
   type JobDefinition,
+  SuretyError,
 } from '@surety/core';
 import { DELIVERIES, type Delivery, MISFIT } from './deliveries.ts';
-import { jobOf, uncheckedJobOf } from './jobs.ts';
+import { jobsIn, uncheckedJobsIn } from './jobs.ts';
 
 /** What the producer knows at its end, from the answers of the backend alone. */
 export interface EnqueueReport {
@@ -22,17 +23,18 @@ export interface EnqueueReport {
 /** GitHub sends again what was not answered in time; here the first so many come twice. */
 const REPEATED = 20;
 
-/** Enqueues everything. */
-export async function enqueueDeliveries(backend: Backend): Promise<EnqueueReport> {
+/** Enqueues everything into one queue. */
+export async function enqueueDeliveries(backend: Backend, queue: string): Promise<EnqueueReport> {
   const dedupes = backend.capabilities.dedupe !== 'none';
   const optionsFor = (key: string): AnyEnqueueOptions =>
     dedupes ? { idempotencyKey: key, dedupeKey: key } : { idempotencyKey: key };
+  const jobs = jobsIn(queue);
   await using client = createClient({ backend });
-  const checked = await send(client, DELIVERIES, jobOf, optionsFor);
-  const again = await send(client, dedupes ? DELIVERIES.slice(0, REPEATED) : [], jobOf, optionsFor);
+  const checked = await send(client, DELIVERIES, jobs, optionsFor);
+  const again = await send(client, dedupes ? DELIVERIES.slice(0, REPEATED) : [], jobs, optionsFor);
   // A client knows one definition of a type, so that the producer without schemas is a second client.
   await using careless = createClient({ backend });
-  const unchecked = await send(careless, [MISFIT], uncheckedJobOf, optionsFor);
+  const unchecked = await send(careless, [MISFIT], uncheckedJobsIn(queue), optionsFor);
   const first = [...checked, ...unchecked];
   return {
     accepted: first.filter(({ result }) => result.status === 'accepted').map(({ key }) => key),
@@ -54,11 +56,11 @@ interface Answer {
 async function send(
   client: Client,
   deliveries: readonly Delivery[],
-  jobFor: (event: string) => JobDefinition<unknown, unknown>,
+  jobs: ReadonlyMap<string, JobDefinition<unknown, unknown>>,
   optionsFor: (key: string) => AnyEnqueueOptions,
 ): Promise<readonly Answer[]> {
   const items = deliveries.map(({ key, event, payload }) => ({
-    job: jobFor(event),
+    job: jobOf(jobs, event),
     input: payload,
     options: optionsFor(key),
   }));
@@ -67,6 +69,12 @@ async function send(
     const result = results[index];
     return result === undefined ? [] : [{ key, result }];
   });
+}
+
+function jobOf<Job>(jobs: ReadonlyMap<string, Job>, event: string): Job {
+  const job = jobs.get(event);
+  if (job === undefined) throw new SuretyError('INTERNAL', `There is no event ${event}.`);
+  return job;
 }
 
 function reasonOf(result: EnqueueManyResult): string {

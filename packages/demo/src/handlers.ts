@@ -1,18 +1,19 @@
 import { type Handler, handle, type JobContext, PermanentError } from '@surety/core';
 import type { Effects } from './effects.ts';
-import { JOBS } from './jobs.ts';
+import { jobsIn } from './jobs.ts';
 import type { WebhookPayload } from './webhook-schema.ts';
 
 /** What the handlers of one worker need. */
 export interface HandlerSurroundings {
   readonly worker: string;
+  readonly queue: string;
   readonly dependencyUrl: string;
   readonly effects: Effects;
 }
 
 /** One handler per job type, for workers only. */
 export function handlersFor(surroundings: HandlerSurroundings): readonly Handler<false>[] {
-  return [...JOBS.values()].map((job) =>
+  return [...jobsIn(surroundings.queue).values()].map((job) =>
     handle(job, (payload, context) => deliver(payload, context, surroundings)),
   );
 }

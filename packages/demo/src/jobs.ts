@@ -1,8 +1,8 @@
-import { defineJob, type JobDefinition, SuretyError } from '@surety/core';
+import { defineJob, type JobDefinition } from '@surety/core';
 import { EVENTS, type WebhookEvent } from './deliveries.ts';
 import { type WebhookPayload, webhookSchema } from './webhook-schema.ts';
 
-/** The queue of all webhooks. */
+/** The queue of all webhooks, where the store is the demo's own. */
 export const QUEUE = 'webhooks';
 
 /**
@@ -11,28 +11,25 @@ export const QUEUE = 'webhooks';
  */
 const RETRY = { maxAttempts: 6, base: '50ms', cap: '2s' } as const;
 
-/** One job type per event: `github.push`, `github.issues`, ... Holds no handler, so that a producer may import it. */
-export const JOBS: ReadonlyMap<string, JobDefinition<WebhookPayload>> = new Map(
-  EVENTS.map((event) => [event.name, definitionOf(event)]),
-);
-
-/** The definition of an event. Throws for one that is not in the collection. */
-export function jobOf(event: string): JobDefinition<WebhookPayload> {
-  const job = JOBS.get(event);
-  if (job === undefined) throw new SuretyError('INTERNAL', `There is no event ${event}.`);
-  return job;
+/** One job type per event, by its name: `github.push`, `github.issues`, ... Holds no handler, so that a producer may import it. */
+export function jobsIn(queue: string): ReadonlyMap<string, JobDefinition<WebhookPayload>> {
+  return new Map(EVENTS.map((event) => [event.name, definitionOf(event, queue)]));
 }
 
-/** The same type as a producer knows it that never heard of the schema. */
-export function uncheckedJobOf(event: string): JobDefinition<unknown> {
-  return defineJob(jobOf(event).type, { queue: QUEUE });
+/** The same types as a producer knows them that never heard of the schemas. */
+export function uncheckedJobsIn(queue: string): ReadonlyMap<string, JobDefinition<unknown>> {
+  return new Map(EVENTS.map(({ name }) => [name, defineJob(typeOf(name), { queue })]));
 }
 
-function definitionOf(event: WebhookEvent): JobDefinition<WebhookPayload> {
-  return defineJob(`github.${event.name}`, {
+function definitionOf(event: WebhookEvent, queue: string): JobDefinition<WebhookPayload> {
+  return defineJob(typeOf(event.name), {
     input: webhookSchema(event),
-    queue: QUEUE,
+    queue,
     retry: RETRY,
     timeout: '10s',
   });
+}
+
+function typeOf(event: string): string {
+  return `github.${event}`;
 }

@@ -1,7 +1,6 @@
 import type { Backend, QueueCounts } from '@surety/core';
 import type { DeadJob, Evidence } from './account.ts';
-import { type BackendName, demoBackend } from './backends.ts';
-import { QUEUE } from './jobs.ts';
+import { connect, type DemoStore } from './stores.ts';
 
 const TIMEOUT = { timeoutMs: 10_000 } as const;
 const PAGE = 50;
@@ -22,19 +21,19 @@ export interface Observer extends AsyncDisposable {
 }
 
 /** Opens a fresh backend object, to see what is in the store and not what somebody remembers. */
-export async function openObserver(name: BackendName, address: string): Promise<Observer> {
-  const backend = await demoBackend(name).connect(address);
+export async function openObserver(store: DemoStore, queue: string): Promise<Observer> {
+  const backend = await connect(store);
   await backend.open({ ...TIMEOUT, notify: () => undefined });
   return {
-    look: async () => lookOf(await backend.counts(QUEUE, TIMEOUT)),
+    look: async () => lookOf(await backend.counts(queue, TIMEOUT)),
     evidence: async () => {
-      const counts = await backend.counts(QUEUE, TIMEOUT);
+      const counts = await backend.counts(queue, TIMEOUT);
       return {
         counts: {
           waiting: lookOf(counts).waiting,
           dead: counts.dead.kind === 'exact' ? counts.dead.value : null,
         },
-        dead: await listDead(backend),
+        dead: await listDead(backend, queue),
       };
     },
     [Symbol.asyncDispose]: () => backend.close({ graceMs: 2000 }),
@@ -51,14 +50,14 @@ function lookOf({ ready, scheduled, leased, dead }: QueueCounts): QueueLook {
   return { ...figures, waiting: figures.ready + figures.scheduled + figures.leased };
 }
 
-async function listDead(backend: Backend): Promise<readonly DeadJob[]> {
+async function listDead(backend: Backend, queue: string): Promise<readonly DeadJob[]> {
   const dead: DeadJob[] = [];
   let cursor: string | null = null;
   do {
-    const page = await backend.deadLetters.list({ queue: QUEUE, limit: PAGE, cursor, type: null }, TIMEOUT);
-    for (const { idempotencyKey: key, type, reason, lastError, attempt } of page.entries) {
+    const page = await backend.deadLetters.list({ queue, limit: PAGE, cursor, type: null }, TIMEOUT);
+    for (const { id, idempotencyKey: key, type, reason, lastError, attempt } of page.entries) {
       const error = lastError === null ? 'no error was kept' : `${lastError.name}: ${lastError.message}`;
-      dead.push({ key, type, reason, error, attempts: attempt });
+      dead.push({ id, key, type, reason, error, attempts: attempt });
     }
     cursor = page.cursor;
   } while (cursor !== null);

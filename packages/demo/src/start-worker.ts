@@ -13,7 +13,11 @@ export interface WorkerProcess extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const PROGRAM = new URL('./worker-process.ts', import.meta.url);
+/** The program keeps the ending of this module: `.ts` from source, `.js` when built. */
+const PROGRAM = new URL(
+  `./worker-process${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`,
+  import.meta.url,
+);
 /** A stop drains for 5 s at most; after that the process is ended whatever it does. */
 const STOP_MS = 10_000;
 

@@ -32,12 +32,25 @@ const LOOK_EVERY_MS = 100;
  */
 export async function workOff(place: Workplace): Promise<readonly string[]> {
   const watch = new Watch(place);
-  await using processes = new AsyncDisposableStack();
+  const started: WorkerProcess[] = [];
   const start = async (name: string): Promise<WorkerProcess> => {
-    const worker = processes.use(await startWorker({ ...place.task, name }, place.files.logOf(name)));
+    const worker = await startWorker({ ...place.task, name }, place.files.logOf(name));
+    started.push(worker);
     watch.workers.add(worker);
     return worker;
   };
+  try {
+    return await workWith(start, place, watch);
+  } finally {
+    await Promise.all(started.map((worker) => worker[Symbol.asyncDispose]()));
+  }
+}
+
+async function workWith(
+  start: (name: string) => Promise<WorkerProcess>,
+  place: Workplace,
+  watch: Watch,
+): Promise<readonly string[]> {
   const [doomed, survivor] = [await start('worker-1'), await start('worker-2')];
   place.progress.step(
     'work',

@@ -1,10 +1,10 @@
-import type { BackendName } from './backends.ts';
+import type { DemoStore } from './stores.ts';
 
 /** What a worker process is told at its start. */
 export interface WorkerTask {
   readonly name: string;
-  readonly backend: BackendName;
-  readonly address: string;
+  readonly store: DemoStore;
+  readonly queue: string;
   readonly dependencyUrl: string;
   readonly effectsFile: string;
 }

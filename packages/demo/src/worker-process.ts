@@ -1,7 +1,7 @@
 import { createWorker, type Worker } from '@surety/core';
-import { demoBackend } from './backends.ts';
 import { openEffects } from './effects.ts';
 import { handlersFor } from './handlers.ts';
+import { connect } from './stores.ts';
 import type { FromWorker, ToWorker, WorkerTask } from './worker-messages.ts';
 
 /**
@@ -21,9 +21,9 @@ process.on('message', (message: ToWorker) => {
 process.on('disconnect', () => process.exit(1));
 
 async function start(task: WorkerTask): Promise<void> {
-  const backend = await demoBackend(task.backend).connect(task.address);
+  const backend = await connect(task.store);
   const effects = openEffects(task.effectsFile);
-  const surroundings = { worker: task.name, dependencyUrl: task.dependencyUrl, effects };
+  const surroundings = { worker: task.name, queue: task.queue, dependencyUrl: task.dependencyUrl, effects };
   worker = createWorker({
     backend,
     handlers: handlersFor(surroundings),

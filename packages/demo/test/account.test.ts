@@ -9,6 +9,7 @@ const effect = (key: string, runs = 1): Effect => ({
   lastWorker: 'worker-2',
 });
 const deadJob = (key: string): DeadJob => ({
+  id: `id of ${key}`,
   key,
   type: 'github.push',
   reason: 'PERMANENT_FAILURE',

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { DELIVERIES, EVENTS, MISFIT } from '../src/deliveries.ts';
-import { jobOf } from '../src/jobs.ts';
+import { jobsIn, QUEUE } from '../src/jobs.ts';
+
+const jobs = jobsIn(QUEUE);
 
 function issuesOf(event: string, payload: unknown): unknown {
-  const result = jobOf(event).input?.['~standard'].validate(payload);
+  const result = jobs.get(event)?.input?.['~standard'].validate(payload);
   return result instanceof Promise ? 'asynchronous' : result?.issues;
 }
 

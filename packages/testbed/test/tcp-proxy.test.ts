@@ -221,6 +221,21 @@ describe('dropReplies', () => {
   });
 });
 
+describe('redirect', () => {
+  it('leads new connections to the other server, and leaves those of now', async () => {
+    const client = await dial();
+    await converse(client, 'a');
+    const other = createServer((socket) => void socket.end('OTHER'));
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    proxy.redirect({ host: '127.0.0.1', port: (other.address() as { port: number }).port });
+    const moved = await dial();
+    await eventually('the other answers', () => moved.received() === 'OTHER');
+    await converse(client, 'b');
+    other.close();
+  });
+});
+
 describe('refuse', () => {
   it('refuses new connections, keeps those of now, and listens on the same port after heal', async () => {
     const client = await dial();

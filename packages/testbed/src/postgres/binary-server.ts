@@ -4,11 +4,19 @@ import { open } from 'node:fs/promises';
 import { withDeadline } from '../machine/deadline.ts';
 import { freePort } from '../machine/free-port.ts';
 import { freezeTree, killTree, signal, thawTree } from '../machine/process-tree.ts';
-import { serviceUser } from '../machine/service-user.ts';
+import { type ServiceUser, serviceUser } from '../machine/service-user.ts';
 import { startWatchdog } from '../machine/watchdog.ts';
 import { awaitReady } from './await-ready.ts';
-import { fillDataFolder, logTail, makeDataFolder, REMOVE_BY_SHELL, removeDataFolder } from './data-folder.ts';
-import { createApplicationRole, loopbackUrls, serverVersion } from './databases.ts';
+import {
+  copyDataFolder,
+  type DataFolder,
+  fillDataFolder,
+  logTail,
+  makeDataFolder,
+  REMOVE_BY_SHELL,
+  removeDataFolder,
+} from './data-folder.ts';
+import { createApplicationRole, loopbackUrls, serverVersion, type Urls } from './databases.ts';
 import type { PostgresBinaries } from './find-binaries.ts';
 import type { PrivateServerOptions, RunningServer, ServerControl } from './server-control.ts';
 
@@ -17,11 +25,47 @@ export async function startBinaryServer(
   binaries: PostgresBinaries,
   options: PrivateServerOptions,
 ): Promise<RunningServer> {
-  const user = await serviceUser('postgres', 'nobody');
   const port = options.port ?? (await freePort());
+  const urls = loopbackUrls(port);
+  const superuserPassword = new URL(urls.adminUrl).password;
+  return runBinaries(binaries, port, urls, {
+    fill: (folder, user, place) =>
+      fillDataFolder(folder, {
+        binaries,
+        user,
+        superuserPassword,
+        settings: { ...options.settings, ...place },
+      }),
+    afterStart: () => createApplicationRole(urls),
+  });
+}
+
+/** A second cluster that follows the first: same roles, databases and passwords, own port. */
+export async function startBinaryStandby(binaries: PostgresBinaries, primary: Urls): Promise<RunningServer> {
+  const port = await freePort();
+  const urls = { url: withPort(primary.url, port), adminUrl: withPort(primary.adminUrl, port) };
+  return runBinaries(binaries, port, urls, {
+    fill: (folder, user, place) =>
+      copyDataFolder(folder, { binaries, user, primaryUrl: primary.adminUrl, settings: place }),
+    afterStart: () => Promise.resolve(),
+  });
+}
+
+/** How a cluster gets its files, and what is done once it answers. */
+interface Making {
+  fill(folder: DataFolder, user: ServiceUser | undefined, place: Record<string, string>): Promise<void>;
+  afterStart(): Promise<void>;
+}
+
+async function runBinaries(
+  binaries: PostgresBinaries,
+  port: number,
+  urls: Urls,
+  making: Making,
+): Promise<RunningServer> {
+  const user = await serviceUser('postgres', 'nobody');
   const folder = await makeDataFolder(user);
   const watchdog = startWatchdog(REMOVE_BY_SHELL, [folder.root]);
-  const urls = loopbackUrls(port);
   let postmaster: ChildProcess | undefined;
 
   const control: ServerControl = {
@@ -76,19 +120,23 @@ export async function startBinaryServer(
     },
   };
 
-  const superuserPassword = new URL(urls.adminUrl).password;
   // The socket goes into the folder too, since Debian's default place for it belongs to another user.
   const place = { port: String(port), unix_socket_directories: folder.root };
-  const settings = { ...options.settings, ...place };
   try {
-    await fillDataFolder(folder, { binaries, user, superuserPassword, settings });
+    await making.fill(folder, user, place);
     await control.start();
-    await createApplicationRole(urls);
+    await making.afterStart();
     return { control, urls, version: await serverVersion(urls.adminUrl) };
   } catch (error) {
     await control.remove();
     throw error;
   }
+}
+
+function withPort(url: string, port: number): string {
+  const changed = new URL(url);
+  changed.port = String(port);
+  return changed.href;
 }
 
 function hasEnded(child: ChildProcess): boolean {

@@ -1,6 +1,6 @@
 import { chown, mkdtemp, open, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { mustRun, runCommand } from '../machine/run-command.ts';
 import type { ServiceUser } from '../machine/service-user.ts';
 import type { PostgresBinaries } from './find-binaries.ts';
@@ -41,8 +41,33 @@ export async function fillDataFolder(folder: DataFolder, initial: InitialData): 
     user: initial.user,
   });
   await rm(passwordFile);
+  await appendSettings(folder, initial.settings);
+}
+
+export interface Copy {
+  readonly binaries: PostgresBinaries;
+  readonly user: ServiceUser | undefined;
+  /** Of a superuser. */
+  readonly primaryUrl: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** A copy of a running server that follows it once started. */
+export async function copyDataFolder(folder: DataFolder, copy: Copy): Promise<void> {
+  const program = join(dirname(copy.binaries.postgres), 'pg_basebackup');
+  const { username, password, hostname, port } = new URL(copy.primaryUrl);
+  const choices = ['--write-recovery-conf', '--wal-method=stream', '--checkpoint=fast', '--no-sync'];
+  await mustRun(program, [`--pgdata=${folder.data}`, ...choices], {
+    cwd: folder.root,
+    user: copy.user,
+    env: { PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password },
+  });
+  await appendSettings(folder, copy.settings);
+}
+
+async function appendSettings(folder: DataFolder, settings: Readonly<Record<string, string>>): Promise<void> {
   // In the file and not on the command line, so that a test can still override them with ALTER SYSTEM.
-  const lines = Object.entries(initial.settings).map(
+  const lines = Object.entries(settings).map(
     ([name, value]) => `${name} = '${value.replaceAll("'", "''")}'\n`,
   );
   const config = await open(join(folder.data, 'postgresql.conf'), 'a');

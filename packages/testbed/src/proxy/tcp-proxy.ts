@@ -35,6 +35,8 @@ export interface TcpProxy {
   dropReplies(): void;
   /** New connections are refused, those of now go on. */
   refuse(): Promise<void>;
+  /** New connections lead to another server, as after a failover; those of now stay where they are. */
+  redirect(target: ProxyTarget): void;
   /** Ends all modes. */
   heal(): Promise<void>;
   /** Resets all connections and stops listening. */
@@ -52,8 +54,9 @@ interface Link {
   reached: boolean;
 }
 
-/** Listens on 127.0.0.1 and forwards to `target`. */
-export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
+/** Listens on 127.0.0.1 and forwards to `first`. */
+export async function startTcpProxy(first: ProxyTarget): Promise<TcpProxy> {
+  let target = first;
   const links = new Set<Link>();
   const weather = { holdNew: false, swallowReplies: false, delayMs: 0 };
   const port = await freePort();
@@ -150,6 +153,9 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
       weather.swallowReplies = true;
     },
     refuse: stopListening,
+    redirect(next) {
+      target = next;
+    },
     async heal() {
       weather.holdNew = false;
       weather.swallowReplies = false;

@@ -1,0 +1,12 @@
+// region: test
+import { conformance } from '@surety/conformance/vitest';
+import { describe, test } from 'vitest';
+import { createHarness } from './harness.ts';
+
+conformance({
+  describe,
+  test,
+  harness: createHarness(),
+  expected: new URL('./conformance.expected.json', import.meta.url),
+});
+// endregion

@@ -1,0 +1,18 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+const OUTPUT = /(?:\.d\.ts|\.js)(?:\.map)?$/;
+
+/**
+ * Deletes from `dist` what was compiled from a source that is gone. `tsc -b` leaves such files, and they would be published.
+ * Answers with the deleted paths, from `dist` on.
+ */
+export function deleteStaleOutputs(packageFolder: string): string[] {
+  const dist = join(packageFolder, 'dist');
+  if (!existsSync(dist)) return [];
+  const stale = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => OUTPUT.test(file) && !existsSync(join(packageFolder, 'src', file.replace(OUTPUT, '.ts'))),
+  );
+  for (const file of stale) rmSync(join(dist, file));
+  return stale;
+}
