@@ -27,7 +27,7 @@ async function loadedBy(
 }
 
 const CLIENT = /node_modules\/(pg|pg-pool|ioredis|amqplib|@aws-sdk)\//;
-const HEAVY = /packages\/(postgres|conformance|demo)\/|node_modules\/pino\//;
+const HEAVY = /packages\/(postgres|redis|conformance|demo)\/|node_modules\/pino\//;
 
 describe('a command loads what it uses', () => {
   it.each<[string[], number]>([

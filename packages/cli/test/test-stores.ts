@@ -24,7 +24,7 @@ export interface TestStore {
 export type StoreKind = 'sqlite' | 'postgres' | 'redis';
 
 /** Of the Redis server that a test starts: what a user with a password sees. */
-export const REDIS_PASSWORD = 'right-and-never-shown';
+const REDIS_PASSWORD = 'right-and-never-shown';
 
 interface Place {
   readonly url: string;

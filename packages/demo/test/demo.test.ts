@@ -36,9 +36,9 @@ function figure({ stdout }: Run, name: string): number {
   return Number(found[1]);
 }
 
-describe('the demo on sqlite', () => {
+describe.each(['sqlite', 'redis'])('the demo on %s', (backend) => {
   it('accounts for every webhook although a worker is killed', { timeout: 120_000 }, async () => {
-    const run = await runDemo();
+    const run = await runDemo('--backend', backend);
     expect(run.stderr).toBe('');
     expect(run.stdout).toContain('The account adds up: accepted 330 = completed 321 + dead 9, lost 0');
     expect(run.code).toBe(0);
@@ -54,7 +54,7 @@ describe('the demo on sqlite', () => {
     expect(figure(run, 'HANDLER_FAILED')).toBe(4);
     expect(figure(run, 'PAYLOAD_INVALID')).toBe(1);
     expect(figure(run, 'PERMANENT_FAILURE')).toBe(4);
-    expect(existsSync(join(folder, 'surety-demo', 'jobs.db'))).toBe(true);
+    if (backend === 'sqlite') expect(existsSync(join(folder, 'surety-demo', 'jobs.db'))).toBe(true);
   });
 });
 

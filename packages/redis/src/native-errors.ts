@@ -33,6 +33,8 @@ const REMEDIES: Readonly<Record<string, string>> = Object.freeze({
   WRONGTYPE: 'Choose a prefix that no other program uses: a key under it is not ours.',
 });
 
+/** How the client ends the message about an answer that it cannot decode. */
+const UNREADABLE = /Please report this\.$/;
 const NO_REDIS = 'Check host and port, and that rediss:// stands where the server wants TLS.';
 
 const NETWORK = /^E(?:AI_AGAIN|CONN|HOST|NET|NOENT|NOTFOUND|PIPE|TIMEDOUT)/;
@@ -67,7 +69,7 @@ export function codeOf(native: unknown): ErrorCode {
 
 /** What answers there speaks another protocol. */
 function isNoRedis(native: unknown): boolean {
-  return native instanceof Error && native.name === 'ParserError';
+  return native instanceof Error && UNREADABLE.test(native.message);
 }
 
 /** The server does not know the script: nothing was executed, and its text has to be sent. */

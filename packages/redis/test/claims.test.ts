@@ -104,6 +104,7 @@ describe('claims', () => {
     expect((ready.value ?? 0) + (leased.value ?? 0)).toBe(3);
   });
 
+  // B115
   test('tell of a place in line whose job is missing, and hand out the rest', async () => {
     const notices: Notice[] = [];
     const backend = await store.open({}, notices);

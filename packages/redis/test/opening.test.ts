@@ -106,6 +106,26 @@ describe('what open finds', () => {
     expect(why).toMatch(version.startsWith('7.0') ? /^STORE_UNSUITABLE: .*WAITAOF/ : /^opened$/);
   });
 
+  test('a database that the server has not is refused, rather than another used', async () => {
+    expect(await refusal({ connection: `${store.url}/99` })).toMatch(/^STORE_UNSUITABLE: .*no database 99/);
+    const { hostname: host, port } = new URL(store.url);
+    expect(await refusal({ connection: { host, port: Number(port), db: 99 } })).toMatch(/^STORE_UNSUITABLE/);
+    expect(await refusal({ connection: `${store.url}/1` })).toBe('opened');
+  });
+
+  test('what is no Redis is told as such', async () => {
+    const other = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { port: number };
+    expect(await refusal({ connection: `redis://127.0.0.1:${port}` })).toMatch(
+      /^BACKEND_UNAVAILABLE: .*does not speak the protocol of Redis/,
+    );
+    await new Promise((resolve) => other.close(resolve));
+  });
+
   test('a wrong password is told without showing it', async () => {
     const why = await refusal({ connection: store.url.replace('redis://', 'redis://nobody:secret-word@') });
     expect(why).toMatch(/^PERMISSION_DENIED/);

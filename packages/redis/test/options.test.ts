@@ -22,6 +22,7 @@ describe('options', () => {
     ['neither connection nor client', {}, '"connection" and "client"'],
     ['both', { connection, client: new Redis({ lazyConnect: true }) }, '"connection" and "client"'],
     ['not a URL', { connection: 'localhost?password=secret-word' }, '"connection"'],
+    ['a database by name', { connection: 'redis://user:secret-word@h/jobs' }, 'number of a database'],
     ['another protocol', { connection: 'http://user:secret-word@h' }, '"connection"'],
     ['a cluster without nodes', { connection: [] }, '"connection"'],
     ['a node that is no URL', { connection: [connection, 'host:6379'] }, '"connection"'],

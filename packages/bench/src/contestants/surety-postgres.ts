@@ -44,8 +44,8 @@ async function loadTables(contestant: Contestant, url: string, { count, delayMs 
   });
 }
 
-/** A UUID of version 7 as core makes them: a thousand a millisecond from the first job on, in order, the rest by chance. */
+/** A UUID of version 7 as core makes them: a thousand a millisecond, in order, the rest by chance; from the millisecond after the first job. */
 const ID = `(
-  lpad(to_hex((extract(epoch from one.created_at) * 1000)::bigint + n / 1000), 12, '0')
+  lpad(to_hex((extract(epoch from one.created_at) * 1000)::bigint + 1 + n / 1000), 12, '0')
   || '7' || lpad(to_hex(n % 1000), 3, '0') || '8' || substr(md5(random()::text), 1, 15)
 )::uuid`;

@@ -1,6 +1,7 @@
 import { SuretyError } from '@surety/core/errors';
 import type { Client } from '../client.ts';
 import type { Call } from '../deadline.ts';
+import { serverWord } from '../native-errors.ts';
 import { allowed } from './read-server.ts';
 
 /**
@@ -10,7 +11,12 @@ import { allowed } from './read-server.ts';
 export async function checkDatabase(client: Client, call: Call): Promise<void> {
   const { options } = client as unknown as { readonly options: { readonly db?: number } };
   const number = options.db ?? 0;
-  if (number === 0 || (await allowed(client.call('SELECT', number), call)) !== null) return;
+  if (number === 0) return;
+  const outOfRange = (native: unknown): null => {
+    if (serverWord(native) === 'DB') return null;
+    throw native;
+  };
+  if ((await allowed(client.call('SELECT', number).catch(outOfRange), call)) !== null) return;
   throw new SuretyError('STORE_UNSUITABLE', `The server has no database ${number} for this user.`, {
     adapter: 'redis',
     operation: call.operation,

@@ -25,7 +25,7 @@ export async function checkKeys(visit: Visit): Promise<readonly Finding[]> {
     }
   }
   return [
-    ok('schema', `none is needed, up to date; ${queues.length} queues under the prefix ${prefix}`),
+    ok('schema', `prefix ${prefix}, ${queues.length} queues; none is needed, so it is up to date`),
     ...(large.length === 0 ? [ok('dead-letters', `no queue holds more than ${DEAD_NOTE}`)] : large),
   ];
 }

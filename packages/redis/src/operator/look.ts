@@ -1,7 +1,7 @@
 import type { Client } from '../client.ts';
-import { type Call, LATE, within } from '../deadline.ts';
-import { fromNative } from '../native-errors.ts';
+import type { Call } from '../deadline.ts';
 import { allowed, parseConfig, parseInfo } from '../operations/read-server.ts';
+import { askServer } from './ask-server.ts';
 
 /** What one server tells about itself. */
 export interface Look {
@@ -37,11 +37,7 @@ export async function lookAt(server: Client, call: Call): Promise<Look> {
 
 async function timeOf(server: Client, call: Call): Promise<{ atMs: number; tripMs: number }> {
   const from = performance.now();
-  const answer = await within(server.call('TIME'), call.deadline).catch((native: unknown) => {
-    throw fromNative(native, call.operation);
-  });
-  if (answer === LATE)
-    throw fromNative(Object.assign(new Error('late'), { code: 'ETIMEDOUT' }), call.operation);
+  const answer = await askServer(server, call, 'TIME');
   const [seconds, micros] = (answer as readonly unknown[]).map(Number);
   return { atMs: (seconds ?? 0) * 1000 + (micros ?? 0) / 1000, tripMs: performance.now() - from };
 }

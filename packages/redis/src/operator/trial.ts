@@ -4,9 +4,9 @@ import type { StoreAddress, Trial } from '@surety/core/operator';
 import type { Client } from '../client.ts';
 import type { Call } from '../deadline.ts';
 import { redis } from '../index.ts';
-import { fromNative } from '../native-errors.ts';
 import { allowed, parseInfo } from '../operations/read-server.ts';
 import { optionsOf } from './address.ts';
+import { askServer } from './ask-server.ts';
 import { productOf } from './check-server.ts';
 import { clientVersion } from './client-version.ts';
 import { visit } from './visit.ts';
@@ -61,20 +61,16 @@ async function versionOf(servers: readonly Client[], call: Call): Promise<string
   return servers.length > 1 ? `${product}, ${servers.length} nodes` : product;
 }
 
-/** In steps that stop nobody; once more from the start until nothing is found. */
+/** In steps that stop nobody; once more from the start until nothing is found. Throws when the time of the call is over. */
 async function remove(server: Client, pattern: string, call: Call): Promise<void> {
-  for (let found = -1; found !== 0 && performance.now() < call.deadline; ) {
+  for (let found = -1; found !== 0; ) {
     found = 0;
     let cursor = '0';
     do {
-      const answer = await server
-        .call('SCAN', cursor, 'MATCH', pattern, 'COUNT', SCAN_STEP)
-        .catch((native: unknown) => {
-          throw fromNative(native, call.operation);
-        });
-      const [next, keys] = answer as [string, string[]];
+      const answer = await askServer(server, call, 'SCAN', cursor, 'MATCH', pattern, 'COUNT', SCAN_STEP);
+      const [next, keys] = answer as readonly [string, readonly string[]];
       // One by one: in a cluster they are in many slots.
-      await Promise.all(keys.map((key) => server.call('UNLINK', key)));
+      await Promise.all(keys.map((key) => askServer(server, call, 'UNLINK', key)));
       found += keys.length;
       cursor = String(next);
     } while (cursor !== '0');

@@ -20,6 +20,13 @@ export interface BrokerPlace {
   readonly cookie: string;
 }
 
+const ADVANCED: readonly string[] = [
+  // Acknowledgements that never come are looked for every two seconds, not once a minute.
+  '{channel_tick_interval,2000}',
+  // What was on its way from one queue to the next when a node was lost is sent again after this time, not after three minutes.
+  '{dead_letter_worker_publisher_confirm_timeout,5000}',
+];
+
 export async function makeBrokerFolder(
   { root, user }: Installation,
   place: BrokerPlace,
@@ -30,8 +37,7 @@ export async function makeBrokerFolder(
   for (const name of ['data', 'log', 'home']) await mkdir(join(outside, name));
   const files: Readonly<Record<string, string>> = {
     'rabbitmq.conf': settings(place),
-    // Acknowledgements that never come are looked for every two seconds, not once a minute.
-    'advanced.config': '[{rabbit,[{channel_tick_interval,2000}]}].\n',
+    'advanced.config': `[{rabbit,[${ADVANCED.join(',')}]}].\n`,
     enabled_plugins: '[].\n',
     'home/.erlang.cookie': place.cookie,
   };
