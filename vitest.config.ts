@@ -17,6 +17,9 @@ const folders = [
   'scripts',
 ];
 
+// What takes minutes, such as a cluster that loses its leader, stands apart: `npm run test:slow`.
+const isSlow = process.env['SURETY_TESTS'] === 'slow';
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -29,7 +32,8 @@ export default defineConfig({
       },
       test: {
         name: folder,
-        include: ['test/**/*.test.ts'],
+        include: [isSlow ? 'test/slow/**/*.test.ts' : 'test/**/*.test.ts'],
+        exclude: isSlow ? [] : ['test/slow/**'],
         environment: 'node',
         // Starts nothing by itself; the first test that asks for a server gets one, and all share it.
         globalSetup: [fileURLToPath(new URL('packages/testbed/src/vitest-global-setup.ts', import.meta.url))],

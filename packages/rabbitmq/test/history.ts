@@ -30,7 +30,7 @@ const LEASE_MS = 5000;
 /** An acknowledgement has no confirm: what the broker had in hand when it ended may be undone, and the job runs again. */
 const UNWRITTEN_MS = 1000;
 /** After the faults have ended: from here on nothing may be missing. */
-const PATIENCE_MS = 260_000;
+const PATIENCE_MS = 60_000;
 const ERROR = { code: 'X', name: 'Error', message: 'x', stack: null, attempt: 1 };
 
 /**
@@ -44,6 +44,8 @@ export async function runHistory(
   /** What the workers' backends have told; filled while they work. */
   notices: readonly Notice[],
   disturb: (brokerEnds: (end: () => Promise<void>) => Promise<void>) => Promise<void>,
+  /** How long some of the jobs, and of their retries, are put off; 0: none is. */
+  delayMs = 100,
 ): Promise<History> {
   const lives = new Map<string, Life>();
   const lifeOf = (id: string): Life => {
@@ -52,8 +54,8 @@ export async function runHistory(
     return life;
   };
   let working = true;
-  const ended = workers.map((worker) => work(worker, queue, lifeOf, () => working));
-  const producing = produce(producer, queue, lifeOf);
+  const ended = workers.map((worker) => work(worker, queue, lifeOf, () => working, delayMs));
+  const producing = produce(producer, queue, lifeOf, delayMs);
   const ends: { readonly from: number; readonly to: number }[] = [];
   await disturb(async (end) => {
     const from = performance.now() - UNWRITTEN_MS;
@@ -68,8 +70,7 @@ export async function runHistory(
     return ready.value === 0 && scheduled.value === 0;
   };
   const deadline = performance.now() + PATIENCE_MS;
-  let t0 = performance.now();
-  while (!(await isDone().catch(() => false)) && performance.now() < deadline) { await sleep(50); if (performance.now() - t0 > 10000) { t0 = performance.now(); console.log('WAIT', [...lives.values()].filter((l) => l.completed === 0).length, JSON.stringify(await producer.counts(queue, { timeoutMs: 5000 }).catch((e) => e.message)), (globalThis as any).__queues ? await (globalThis as any).__queues() : ''); } }
+  while (!(await isDone().catch(() => false)) && performance.now() < deadline) await sleep(50);
   working = false;
   await Promise.all(ended);
   const all = [...lives];
@@ -99,9 +100,16 @@ function undone(
   return settledAt.filter((at) => ends.some(({ from, to }) => at >= from && at <= to)).length;
 }
 
-async function produce(producer: Backend, queue: string, lifeOf: (id: string) => Life): Promise<void> {
+async function produce(
+  producer: Backend,
+  queue: string,
+  lifeOf: (id: string) => Life,
+  delayMs: number,
+): Promise<void> {
   for (let sent = 0; sent < JOBS; sent += BATCH) {
-    let open = Array.from({ length: BATCH }, (_, n) => newJob(queue, n === 0 ? { delayMs: 200 } : {}));
+    let open = Array.from({ length: BATCH }, (_, n) =>
+      newJob(queue, n === 0 ? { delayMs: 2 * delayMs } : {}),
+    );
     while (open.length > 0) {
       const outcomes = await producer.enqueue(open, { timeoutMs: 2000 }).catch(() => []);
       const again = [];
@@ -121,6 +129,7 @@ async function work(
   queue: string,
   lifeOf: (id: string) => Life,
   isWorking: () => boolean,
+  delayMs: number,
 ): Promise<void> {
   const request = { queue, max: 5, leaseMs: LEASE_MS, waitMs: 200, signal: null, timeoutMs: 2000 };
   while (isWorking()) {
@@ -129,7 +138,7 @@ async function work(
       await sleep(50);
       continue;
     }
-    const settlements = claim.leases.map(settlementOf);
+    const settlements = claim.leases.map((lease) => settlementOf(lease, delayMs));
     const outcomes = await backend.settle(settlements, { timeoutMs: 2000 }).catch(() => []);
     for (const [index, { lease, kind }] of settlements.entries()) {
       const status = outcomes[index]?.status ?? 'unknown';
@@ -143,9 +152,9 @@ async function work(
 }
 
 /** Most are moves: only between the two halves of one can a job be lost. */
-function settlementOf(lease: Lease): Settlement {
+function settlementOf(lease: Lease, delayMs: number): Settlement {
   const draw = Math.random();
-  if (draw < 0.35) return { kind: 'retry', lease, delayMs: draw < 0.3 ? 0 : 100, error: ERROR };
+  if (draw < 0.35) return { kind: 'retry', lease, delayMs: draw < 0.3 ? 0 : delayMs, error: ERROR };
   if (draw < 0.65) return { kind: 'release', lease, delayMs: 0, reason: 'unstarted' };
   return { kind: 'complete', lease, outcome: 'completed' };
 }
