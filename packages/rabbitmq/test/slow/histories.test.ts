@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Notice } from '@surety/core/contract';
 import { type RabbitmqServer, startRabbitmq, startTcpProxy } from '@surety/testbed';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accept, CALL, claimAll, complete, freshQueue, newJob, opened } from './backends.ts';
-import { type History, runHistory } from './history.ts';
+import { accept, CALL, claimAll, complete, freshQueue, newJob, opened } from '../backends.ts';
+import { type History, runHistory } from '../history.ts';
 
 let server: RabbitmqServer;
 beforeAll(async () => {
