@@ -72,6 +72,23 @@ describe("the application's own transaction", () => {
     expect(age?.begun).toBe(true);
   });
 
+  test('an id that is stored already is a duplicate and breaks nothing: the transaction goes on (G1.4)', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    const stored = newJob(queue);
+    await backend.enqueue([stored], CALL);
+    const client = await connect(store.url);
+    await client.query('begin');
+    const fresh = newJob(queue);
+    expect(await backend.transactional?.enqueue(client, [stored, fresh], CALL)).toEqual([
+      { status: 'duplicate', id: stored.id, of: stored.id },
+      { status: 'accepted', id: fresh.id },
+    ]);
+    await client.query('commit');
+    await client.end();
+    expect((await backend.counts(queue, CALL)).ready.value).toBe(2);
+  });
+
   test('the hint comes with the commit', async () => {
     const backend = await store.open({ pollMs: 60_000 });
     const queue = freshQueue();

@@ -8,7 +8,7 @@ import {
 } from '@surety/core';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { caught } from './caught.ts';
-import { accepted, hang, scriptedBackend } from './scripted-backend.ts';
+import { accepted, gate, hang, scriptedBackend } from './scripted-backend.ts';
 
 const job = defineJob<unknown>('a');
 const item = (input: unknown): EnqueueItem<never> => ({ job, input });
@@ -103,6 +103,36 @@ describe('enqueueMany', () => {
         calls.flatMap(({ jobs }) => jobs.map(({ id }) => id)),
       );
     }
+  });
+
+  test('made while the part before is on its way, one part ahead at most, and sent in order', async () => {
+    const answered = gate();
+    let made = 0;
+    const { backend, calls } = scriptedBackend({
+      capabilities: { batch: { maxItems: 2, maxBytes: 1e6 } },
+      enqueue: async (jobs) => {
+        await answered.passed;
+        return jobs.map(accepted);
+      },
+    });
+    await using client = createClient({ backend });
+    const counted = (n: number): object => ({
+      toJSON: () => {
+        made += 1;
+        return { n };
+      },
+    });
+    const many = client.enqueueMany(
+      Array.from({ length: 9 }, (_, n) => ({ ...item(n), input: counted(n) as never })),
+    );
+    // The fifth does not fit the second part, and waits with it for the first.
+    await vi.waitFor(() => expect(made).toBe(5));
+    expect(sizes(calls)).toEqual([2]);
+    answered.open();
+    expect(statuses(await many)).toBe('aaaaaaaaa');
+    expect(calls.flatMap(({ jobs }) => jobs.map(({ payload }) => JSON.parse(payload).n))).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 8,
+    ]);
   });
 
   test('split by bytes at the exact limit, in UTF-8, with headers (B072)', async () => {
