@@ -18,6 +18,7 @@ export type {
 export type { EnqueueManyResult, EnqueueResult } from './producer/enqueue-result.ts';
 export { backoffMs, type RetryPolicy } from './retry/backoff.ts';
 export type { Requirements } from './startup/negotiate.ts';
+export type { TraceChoice } from './trace/trace-choice.ts';
 export { type AgeAlert, AgeWatch } from './worker/age-watch.ts';
 export type { FencedContext, JobContext } from './worker/context.ts';
 export { AbortReason, type HandlerOutcome, PermanentError } from './worker/outcome.ts';

@@ -4,6 +4,7 @@ import { SuretyError } from '../errors/index.ts';
 import { type Duration, durationMs } from '../options/duration.ts';
 import { assertKnownOptions, wholeNumber } from '../options/known-options.ts';
 import { negotiate, type Requirements } from '../startup/negotiate.ts';
+import { checkedTrace, type TraceChoice } from '../trace/trace-choice.ts';
 
 /** Options of {@link createClient}. */
 export interface ClientOptions<C extends Capabilities> {
@@ -18,6 +19,8 @@ export interface ClientOptions<C extends Capabilities> {
   readonly timeout?: Duration;
   /** Enqueues that may wait in this process; 10,000 when left out. */
   readonly maxPending?: number;
+  /** Writes a history of all that is enqueued: see `@surety/history`. The file is opened at once and closed by `close`. */
+  readonly trace?: TraceChoice;
 }
 
 /** {@link ClientOptions}, checked and complete. */
@@ -29,9 +32,18 @@ export interface ClientSettings {
   readonly maxDepth: ReadonlyMap<string, number>;
   readonly timeoutMs: number;
   readonly maxPending: number;
+  readonly trace: TraceChoice | null;
 }
 
-const CLIENT_OPTIONS = ['backend', 'requires', 'maxPayloadBytes', 'maxDepth', 'timeout', 'maxPending'];
+const CLIENT_OPTIONS = [
+  'backend',
+  'requires',
+  'maxPayloadBytes',
+  'maxDepth',
+  'timeout',
+  'maxPending',
+  'trace',
+];
 /** An hour: the longest that a call may wait for the store. */
 const LONGEST_TIMEOUT_MS = 3_600_000;
 
@@ -49,6 +61,7 @@ export function clientSettings(options: ClientOptions<Capabilities>): ClientSett
     maxDepth: checkedDepths(options.maxDepth ?? {}, backend),
     timeoutMs: enqueueTimeoutMs(options.timeout ?? 10_000),
     maxPending: wholeNumber('maxPending', options.maxPending ?? 10_000, 1, 10_000_000),
+    trace: checkedTrace(options.trace),
   };
 }
 

@@ -6,6 +6,8 @@ import { messageOf } from '../errors/message-of.ts';
 import { assertKnownOptions } from '../options/known-options.ts';
 import { type BackendHold, holdBackend } from '../startup/backend-session.ts';
 import { inTime, LATE } from '../startup/in-time.ts';
+import { type TraceUse, useTrace } from '../trace/trace-choice.ts';
+import { traced } from '../trace/traced-backend.ts';
 import { BulkEnqueue, type BulkItem, callFor } from './bulk-enqueue.ts';
 import {
   type ClientOptions,
@@ -73,6 +75,7 @@ class BackendClient<C extends Capabilities> implements Client<C> {
   readonly #settings: ClientSettings;
   readonly #hold: BackendHold;
   readonly #coalescer: Coalescer;
+  readonly #trace: TraceUse | null;
   readonly #definitions = new Map<string, unknown>();
   #underWay = 0;
   #ended: () => void = () => undefined;
@@ -80,9 +83,11 @@ class BackendClient<C extends Capabilities> implements Client<C> {
 
   constructor(settings: ClientSettings) {
     this.#settings = settings;
-    this.#backend = settings.backend;
+    this.#trace = useTrace(settings.trace);
+    // What opens and closes it is the backend itself, which others may share.
+    this.#backend = this.#trace === null ? settings.backend : traced(settings.backend, this.#trace.trace);
     this.#hold = holdBackend(settings.backend, () => undefined, settings.requires);
-    this.#coalescer = new Coalescer(settings.backend, this.#hold, {
+    this.#coalescer = new Coalescer(this.#backend, this.#hold, {
       maxItems: settings.maxPending,
       maxBytes: MAX_PENDING_BYTES,
     });
@@ -156,6 +161,7 @@ class BackendClient<C extends Capabilities> implements Client<C> {
       });
     }
     await this.#hold.release(CLOSE_GRACE_MS);
+    this.#trace?.end();
   }
 
   #begin(): void {

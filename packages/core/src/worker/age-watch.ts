@@ -1,4 +1,4 @@
-import type { Backend } from '../contract/index.ts';
+import type { Backend, CountKind, Notice } from '../contract/index.ts';
 import type { Reporter } from './reporter.ts';
 
 /** Raised when the oldest ready job of a queue has waited longer than the limit; cleared when it no longer has. */
@@ -7,6 +7,19 @@ export interface AgeAlert {
   readonly state: 'raised' | 'cleared';
   readonly oldestReadyAgeMs: number | null;
   readonly limitMs: number;
+}
+
+/** Why no alert can ever be raised with this backend; null: it tells ages. */
+export function blindness({ name, capabilities }: Pick<Backend, 'name' | 'capabilities'>): Notice | null {
+  const kind = capabilities.oldestReadyAge;
+  if (tellsAge(kind)) return null;
+  const told = kind === 'none' ? 'nothing of the age of ready jobs' : 'only what no ready job is older than';
+  const message = `No age-alert can be raised: the backend ${name} tells ${told}.`;
+  return { kind: 'warning', code: 'CAPABILITY_MISSING', message };
+}
+
+function tellsAge(kind: CountKind): boolean {
+  return kind !== 'none' && kind !== 'upper-bound';
 }
 
 /** Cleared below this part of the limit, so that an age that hovers at it does not flap. */
@@ -31,10 +44,12 @@ export class AgeWatch {
   /** Asks for the counts of one queue and raises or clears its alert. Throws what the backend throws. */
   async look(queue: string, timeoutMs: number): Promise<void> {
     const { oldestReadyAgeMs } = await this.#backend.counts(queue, { timeoutMs });
+    const { kind } = oldestReadyAgeMs;
     // Not to be had is not zero: without a figure nothing is known.
-    if (oldestReadyAgeMs.kind === 'none') return;
+    if (kind === 'none') return;
     const age = oldestReadyAgeMs.value ?? 0;
-    if (!this.#raised.has(queue) && age > this.#limitMs)
+    // No older than a bound may be young: a queue that is never empty would raise an alert for ever.
+    if (!this.#raised.has(queue) && age > this.#limitMs && tellsAge(kind))
       this.#change(queue, 'raised', oldestReadyAgeMs.value);
     else if (this.#raised.has(queue) && age < this.#limitMs * CLEAR_AT)
       this.#change(queue, 'cleared', oldestReadyAgeMs.value);

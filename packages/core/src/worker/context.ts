@@ -3,10 +3,11 @@ import type { JobDefinition } from '../definition/define-job.ts';
 import type { Duration } from '../options/duration.ts';
 import type { AnyEnqueueOptions } from '../producer/enqueue-options.ts';
 import type { EnqueueResult } from '../producer/enqueue-result.ts';
+import type { AttemptTrace } from '../trace/attempt-trace.ts';
 import type { Attempt } from './attempt.ts';
 import { bury, cancel, type HandlerOutcome, snooze } from './outcome.ts';
 
-/** What a handler gets beside its input. */
+/** What a handler gets beside its input. Its functions need no `this`, so that a handler may take them out of it. */
 export interface JobContext {
   readonly id: string;
   readonly type: string;
@@ -25,18 +26,24 @@ export interface JobContext {
   readonly signal: AbortSignal;
   /** Bound to job and attempt. */
   readonly log: Logger;
+  /**
+   * Notes in the worker's trace that something outside is about to be done, so that a checker can tell what was done twice or too late.
+   * Call it just before. Without a trace it does nothing.
+   */
+  effect(this: void, name: string): void;
   /** Enqueues a child on the worker's own backend. */
   enqueue<Input>(
+    this: void,
     job: JobDefinition<Input, unknown>,
     input: NoInfer<Input>,
     options?: AnyEnqueueOptions,
   ): Promise<EnqueueResult>;
   /** Return it: the job is put back, refunded, and due again after `delay`; unlimited until it expires. */
-  snooze(delay: Duration): HandlerOutcome;
+  snooze(this: void, delay: Duration): HandlerOutcome;
   /** Return it: the job ends without a dead letter. */
-  cancel(reason: string): HandlerOutcome;
+  cancel(this: void, reason: string): HandlerOutcome;
   /** Return it: the job goes to the dead letters now. */
-  bury(reason: string): HandlerOutcome;
+  bury(this: void, reason: string): HandlerOutcome;
 }
 
 /** The context of a handler made by `handleFenced`. */
@@ -49,6 +56,7 @@ export interface FencedContext extends JobContext {
 export interface ContextServices {
   readonly logFor: (attempt: Attempt) => Logger;
   readonly enqueue: JobContext['enqueue'];
+  readonly trace: AttemptTrace | null;
 }
 
 /** Reads through to the attempt: building one costs two fields. */
@@ -103,7 +111,11 @@ export class AttemptContext implements FencedContext {
     return this.#services.logFor(this.#attempt);
   }
 
-  /** A function that needs no `this`, so that a handler may take it out of the context. */
+  get effect(): JobContext['effect'] {
+    const { trace } = this.#services;
+    const { lease } = this.#attempt;
+    return (name) => trace?.effect(lease, name);
+  }
   get enqueue(): JobContext['enqueue'] {
     return this.#services.enqueue;
   }

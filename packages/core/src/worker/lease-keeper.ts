@@ -1,4 +1,4 @@
-import type { Capabilities, Claim, Lease, RenewOutcome } from '../contract/index.ts';
+import type { Capabilities, Claim, Lease, Notice, RenewOutcome } from '../contract/index.ts';
 import { SuretyError } from '../errors/index.ts';
 import { PauseAfterFailure } from '../retry/pause-after-failure.ts';
 import type { GuardedCalls } from '../startup/guarded-calls.ts';
@@ -76,6 +76,14 @@ export class LeaseKeeper {
     if (due.length > 0) this.#renew(due, now);
     else if (this.#groups.size === 0 && this.#probes.length === 0 && !this.#probing) this.#forget();
     else if (this.isBlocked(now) && now >= this.#nextProbeAt) this.#probe(now);
+  }
+
+  /** Where a connection was lost leases may have ended with it: a renewal now tells their handlers, not the next one in turn. */
+  heard({ kind }: Notice): void {
+    if (kind !== 'degraded' || this.#capabilities.lease.endsBy !== 'time-or-connection') return;
+    const now = performance.now();
+    for (const group of this.#groups) group.renewAt = Math.min(group.renewAt, now);
+    this.tick(now);
   }
 
   #drop(group: LeaseGroup): void {

@@ -22,5 +22,6 @@ export async function runHandler(attempt: Attempt, services: ContextServices): P
     }
   }
   const context = new AttemptContext(attempt, policyOf(attempt).maxAttempts, services);
+  services.trace?.started(lease);
   return { returned: await handler.run(input as never, context as never) };
 }

@@ -8,6 +8,7 @@ import type { LogChoice } from '../logging/attempt-log.ts';
 import { type Duration, durationMs } from '../options/duration.ts';
 import { assertKnownOptions, wholeNumber } from '../options/known-options.ts';
 import { negotiate, type Requirements } from '../startup/negotiate.ts';
+import { checkedTrace, type TraceChoice } from '../trace/trace-choice.ts';
 
 /** Options of `createWorker`. */
 export interface WorkerOptions<C extends Capabilities = Capabilities> {
@@ -30,7 +31,10 @@ export interface WorkerOptions<C extends Capabilities = Capabilities> {
   readonly zombie?: Duration;
   /** False: never hold more than can run. Slower for short jobs, fewer charged to a crash. */
   readonly claimAhead?: boolean;
-  /** Raise `age-alert` when the oldest ready job of a queue is older. */
+  /**
+   * Raise `age-alert` when the oldest ready job of a queue is older. A backend whose capability `oldestReadyAge` is `none` or `upper-bound` can prove no
+   * age: there nothing is raised, and a notice says so at the start.
+   */
   readonly alert?: { readonly oldestReadyAge: Duration; readonly every?: Duration };
   /** Every death of a job passes here, whatever its road. */
   readonly onDead?: (event: AttemptEvent) => unknown;
@@ -43,6 +47,8 @@ export interface WorkerOptions<C extends Capabilities = Capabilities> {
   /** Time limit of one call to the store; 10 s when left out. */
   readonly timeout?: Duration;
   readonly requires?: Requirements;
+  /** Writes a history of all that this worker does: see `@surety/history`. Nothing is written, and nothing paid, when left out. */
+  readonly trace?: TraceChoice;
 }
 
 /** The same, checked and complete. */
@@ -64,6 +70,7 @@ export interface WorkerSettings {
   readonly signals: boolean;
   readonly timeoutMs: number;
   readonly requires: Requirements;
+  readonly trace: TraceChoice | null;
 }
 
 const WORKER_OPTIONS = [
@@ -84,6 +91,7 @@ const WORKER_OPTIONS = [
   'signals',
   'timeout',
   'requires',
+  'trace',
 ];
 const DAY_MS = 86_400_000;
 
@@ -129,6 +137,7 @@ export function workerSettings(options: WorkerOptions): WorkerSettings {
     signals: options.signals ?? false,
     timeoutMs: durationMs('timeout', options.timeout ?? 10_000, 1, 3_600_000),
     requires,
+    trace: checkedTrace(options.trace),
   };
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Capabilities } from '../contract/index.ts';
+import type { Capabilities, Notice } from '../contract/index.ts';
 import { isSuretyError, SuretyError } from '../errors/index.ts';
 import { EventBus } from '../events/event-bus.ts';
 import type { WorkerEvents, WorkerState } from '../events/worker-events.ts';
@@ -11,11 +11,15 @@ import { type Client, createClient } from '../producer/client.ts';
 import { PauseAfterFailure } from '../retry/pause-after-failure.ts';
 import { type BackendHold, holdBackend } from '../startup/backend-session.ts';
 import { type GuardedCalls, guardedCalls } from '../startup/guarded-calls.ts';
-import { AgeWatch } from './age-watch.ts';
+import { attemptTrace } from '../trace/attempt-trace.ts';
+import { type TraceUse, useTrace } from '../trace/trace-choice.ts';
+import { recordNotice, traced } from '../trace/traced-backend.ts';
+import { AgeWatch, blindness } from './age-watch.ts';
 import type { Attempt } from './attempt.ts';
 import { messageOf } from './describe-error.ts';
 import { Engine } from './engine.ts';
 import { Reporter } from './reporter.ts';
+import { waitUntil } from './wait-until.ts';
 import { type WorkerOptions, type WorkerSettings, workerSettings } from './worker-options.ts';
 
 /** Health of a worker: `ok` says that it could start a job now, not merely that the process lives. */
@@ -74,6 +78,7 @@ class QueueWorker implements Worker {
   #log: AttemptLog | null = null;
   #client: Client | null = null;
   #calls: GuardedCalls | null = null;
+  #trace: TraceUse | null = null;
   #openRetry: NodeJS.Timeout | null = null;
   #openReason: string | null = null;
   #watch: NodeJS.Timeout | null = null;
@@ -100,17 +105,25 @@ class QueueWorker implements Worker {
         remedy: 'Start it once, or again after stop().',
       });
     }
+    const { backend, requires, log, logger, onDead, handlers } = this.#settings;
+    this.#trace = useTrace(this.#settings.trace);
+    const trace = this.#trace?.trace ?? null;
     this.#setState('starting');
-    const { backend, requires, log, logger, onDead } = this.#settings;
     this.#log = attemptLog(log, logger);
     const reporter = new Reporter(this.#bus, this.#log, onDead);
-    this.#hold = holdBackend(backend, (notice) => reporter.notice(notice), requires);
-    this.#client = createClient({ backend });
+    const heard = (notice: Notice): void => {
+      if (trace !== null) recordNotice(trace, notice);
+      reporter.notice(notice);
+      this.#engine?.keeper.heard(notice);
+    };
+    this.#hold = holdBackend(backend, heard, requires);
+    this.#client = createClient({ backend, ...(trace === null ? {} : { trace }) });
     const client = this.#client;
-    this.#calls = guardedCalls(backend);
+    this.#calls = guardedCalls(trace === null ? backend : traced(backend, trace));
     this.#engine = new Engine(this.#settings, this.#calls, this.#bus, reporter, {
       logFor: (attempt) => this.#logFor(attempt),
       enqueue: (job, input, options) => client.enqueue(job, input, options),
+      trace: trace === null ? null : attemptTrace(trace, handlers.values()),
     });
     if (this.#settings.signals) this.#listenForSignals();
     await this.#open(this.#engine, this.#hold, reporter, new PauseAfterFailure());
@@ -210,15 +223,15 @@ class QueueWorker implements Worker {
   async #drain(engine: Engine, drainMs: number, graceMs: number): Promise<StopReport> {
     const { finished, released } = engine.fates;
     engine.stopClaiming();
-    const drained = await until(() => engine.active === 0, drainMs);
+    const drained = await waitUntil(() => engine.active === 0, drainMs);
     if (!drained) {
       engine.abortRunning();
-      await until(() => engine.active === 0, graceMs);
+      await waitUntil(() => engine.active === 0, graceMs);
       engine.releaseRunning();
     }
     const flushAt = performance.now();
     const isAway = (): boolean => engine.isFailing && performance.now() - flushAt > FLUSH_AWAY_MS;
-    await until(() => engine.unsettled === 0 || isAway(), FLUSH_MS);
+    await waitUntil(() => engine.unsettled === 0 || isAway(), FLUSH_MS);
     const abandoned = engine.end();
     return {
       finished: engine.fates.finished - finished,
@@ -240,6 +253,8 @@ class QueueWorker implements Worker {
     const fault = await this.#hold?.release(graceMs);
     if (fault instanceof Error)
       this.#log?.say((logger) => logger.warn({ error: fault.message }, 'the backend did not close cleanly'));
+    this.#trace?.end();
+    this.#trace = null;
     this.#log?.close();
     this.#hold = null;
     this.#client = null;
@@ -247,8 +262,10 @@ class QueueWorker implements Worker {
   }
 
   #watchAge(engine: Engine): void {
-    const { alert, queues, timeoutMs } = this.#settings;
+    const { alert, queues, timeoutMs, backend } = this.#settings;
     if (alert === null || this.#calls === null) return;
+    const blind = blindness(backend);
+    if (blind !== null) engine.reporter.notice(blind);
     const watch = new AgeWatch(this.#calls, alert.limitMs, (change) => this.#bus.emit('age-alert', change));
     this.#watch = watch.every(alert.everyMs, queues, timeoutMs, engine.reporter);
   }
@@ -278,14 +295,4 @@ class QueueWorker implements Worker {
     this.#state = state;
     this.#bus.emit('state', { state });
   }
-}
-
-/** Waits until it holds, looking every few ms, at most `withinMs`. */
-async function until(holds: () => boolean, withinMs: number): Promise<boolean> {
-  const deadline = performance.now() + withinMs;
-  while (!holds()) {
-    if (performance.now() >= deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return true;
 }

@@ -114,6 +114,57 @@ describe('concurrent enqueues share calls', () => {
     expect(scripted.calls.flatMap(({ jobs }) => payloads(jobs))).toEqual(numbers(1, 100).map(String));
   });
 
+  describe('where no call waits for a disk', () => {
+    const capabilities = { durability: 'process-crash' } as const;
+
+    test.each([
+      [1, [1]],
+      [15, [15]],
+      [16, [8, 8]],
+      [33, [17, 16]],
+    ])('%i go as %j, at the same time', async (count, sizes) => {
+      const open = gate();
+      const scripted = scriptedBackend({
+        capabilities,
+        enqueue: async (jobs) => {
+          await open.passed;
+          return jobs.map(accepted);
+        },
+      });
+      await using client = createClient({ backend: scripted.backend });
+      await client.start();
+      const all = Promise.all(numbers(1, count).map((n) => client.enqueue(job, n)));
+      await vi.waitFor(() => expect(scripted.calls).toHaveLength(sizes.length));
+      open.open();
+      await all;
+      expect(scripted.calls.map(({ jobs }) => jobs.length)).toEqual(sizes);
+      expect(scripted.calls.flatMap(({ jobs }) => payloads(jobs))).toEqual(numbers(1, count).map(String));
+    });
+
+    test('eight go beside a call that is under way, fewer behind it', async () => {
+      const first = gate();
+      const { backend, calls } = scriptedBackend({
+        capabilities,
+        enqueue: async (jobs) => {
+          if (payloads(jobs)[0] === '0') await first.passed;
+          return jobs.map(accepted);
+        },
+      });
+      await using client = createClient({ backend });
+      await client.start();
+      const all = [client.enqueue(job, 0)];
+      await vi.waitFor(() => expect(calls).toHaveLength(1));
+      all.push(...numbers(1, 7).map((n) => client.enqueue(job, n)));
+      await new Promise(setImmediate);
+      expect(calls).toHaveLength(1);
+      all.push(client.enqueue(job, 8));
+      await vi.waitFor(() => expect(calls).toHaveLength(2));
+      first.open();
+      await Promise.all(all);
+      expect(calls.map(({ jobs }) => jobs.length)).toEqual([1, 8]);
+    });
+  });
+
   test('a backend that answers at random times loses and mixes up nothing', async () => {
     const random = seededRandom(3);
     const scripted = scriptedBackend({

@@ -44,7 +44,8 @@ export function scriptedBackend(script: Script = {}): ScriptedBackend {
   const backend: Backend = {
     name: 'scripted',
     contractVersion: script.contractVersion ?? 1,
-    capabilities: { ...memory().capabilities, ...script.capabilities },
+    // Each call costs a sync, as in most stores.
+    capabilities: { ...memory().capabilities, durability: 'fsync', ...script.capabilities },
     async open(options) {
       scripted.seen.push('open');
       await script.open?.(options);

@@ -63,6 +63,28 @@ test('a figure that is not to be had, and a look that fails, change nothing', as
   expect(alerts.map(({ state }) => state)).toEqual(['raised']);
 });
 
+test('no older than a bound raises nothing, and a bound below the limit clears', async () => {
+  const bound = (value: number | null): Count => ({ value, kind: 'upper-bound' });
+  expect(await alertsFor([counts(bound(5000), 10), counts(bound(1_000_000), 10)])).toEqual([]);
+  const alerts = await alertsFor([counts(exact(2000)), counts(bound(5000)), counts(bound(500))]);
+  expect(alerts.map(({ state, oldestReadyAgeMs }) => [state, oldestReadyAgeMs])).toEqual([
+    ['raised', 2000],
+    ['cleared', 500],
+  ]);
+});
+
+test.each(['upper-bound', 'none', 'approximate'] as const)(
+  'a worker whose backend tells the age as %s says whether an alert can be raised',
+  async (oldestReadyAge) => {
+    const backend = scriptedBackend({ capabilities: { oldestReadyAge } });
+    running = trial({ backend, alert: { oldestReadyAge: '1m' }, handlers: [handle(job, () => undefined)] });
+    await running.worker.start();
+    expect(running.of('notice').filter(({ kind }) => kind === 'warning')).toHaveLength(
+      oldestReadyAge === 'approximate' ? 0 : 1,
+    );
+  },
+);
+
 test('a worker looks at each of its queues at its interval; one that fails hides no other', async () => {
   const mail = defineJob('mail', { queue: 'mail' });
   const backend = scriptedBackend();

@@ -1,5 +1,6 @@
 import { type AbortReason, createClient, defineJob, handle } from '@surety/core';
-import { memory } from '@surety/memory';
+import type { Backend, Notice } from '@surety/core/contract';
+import { createMemoryStore, memory } from '@surety/memory';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { lease, scriptedBackend } from '../support/scripted-backend.ts';
 import { deferred, pass, stopNow, stopTime, type Trial, trial } from '../support/worker-trial.ts';
@@ -176,4 +177,72 @@ test('B097: steps of the wall clock change nothing: no expiry, renewals at their
   const [timeout] = running.of('attempt');
   expect(timeout?.durationMs).toBeGreaterThanOrEqual(20_000);
   expect(timeout?.durationMs).toBeLessThanOrEqual(20_200);
+});
+
+test('a lease that ended with its connection is heard of at once, not at the renewal in turn', async () => {
+  const store = createMemoryStore();
+  const backend = memory({
+    store,
+    profile: 'weak',
+    faults: { duplicate: 0, emptyClaim: 0, unknownSettle: 0 },
+  });
+  const aborted: { readonly kind: string; readonly afterMs: number }[] = [];
+  let cutAt = 0;
+  let starts = 0;
+  running = trial({
+    backend,
+    lease: 60_000,
+    handlers: [
+      handle(job, async (_input, { signal }) => {
+        starts += 1;
+        if (starts > 1) return;
+        await new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => {
+            aborted.push({
+              kind: (signal.reason as AbortReason).kind,
+              afterMs: performance.now() - cutAt,
+            });
+            resolve();
+          });
+        });
+      }),
+    ],
+  });
+  const client = createClient({ backend });
+  await running.worker.start();
+  await client.enqueue(job, {});
+  await pass(1000);
+  expect(starts).toBe(1);
+  cutAt = performance.now();
+  store.faults.cutConnection(backend);
+  // A third of the lease is 20 s.
+  await pass(3000);
+  expect(aborted).toMatchObject([{ kind: 'lease-lost' }]);
+  expect(aborted[0]?.afterMs).toBeLessThan(1000);
+  expect(starts).toBe(2);
+  await client.close();
+});
+
+test('where leases end by time alone, a lost connection is no reason to renew', async () => {
+  const backend = scriptedBackend();
+  let notify: (notice: Notice) => void = () => undefined;
+  const told: Backend = {
+    ...backend,
+    open: (options) => {
+      ({ notify } = options);
+      return backend.open(options);
+    },
+  };
+  running = trial({
+    backend: told,
+    lease: 60_000,
+    handlers: [handle(job, () => new Promise<void>(() => undefined))],
+  });
+  await running.worker.start();
+  backend.give(lease({ type: 'test.job' }));
+  await pass(1000);
+  expect(running.worker.health().running).toBe(1);
+  notify({ kind: 'degraded', reason: 'a connection was lost', error: null });
+  await pass(1000);
+  expect(backend.renewals).toEqual([]);
 });

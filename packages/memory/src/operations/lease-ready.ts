@@ -1,7 +1,7 @@
 import type { Claim, ClaimRequest, Lease } from '@surety/core/contract';
 import { type Context, chance } from '../store/context.ts';
 import { copyOf, type HeldLease } from '../store/copy.ts';
-import { leaseOf } from '../store/lease-view.ts';
+import { copyLeaseOf, leaseOf } from '../store/lease-view.ts';
 import { isPaused } from '../store/pause.ts';
 import type { QueueState } from '../store/queue-state.ts';
 
@@ -34,7 +34,7 @@ export function leaseReady(context: Context, request: ClaimRequest): Claim {
       const twin = copyOf(copy, store.next());
       twins.push(() => addTwin(context, queue, twin));
     }
-    leases.push(leaseOf(copy, held, now));
+    leases.push((store.weak ? copyLeaseOf : leaseOf)(copy, held, now));
     queue.lease(copy, held);
   }
   for (const add of twins) add();

@@ -4,8 +4,12 @@ import type { Copy, HeldLease } from './copy.ts';
 /** Where a lease keeps which copy it holds: an id alone does not tell where a job can have several. */
 const COPY: unique symbol = Symbol('surety.memory.copy');
 
+/** The same for who records histories; only where a job can have several copies. */
+const TOLD_COPY: unique symbol = Symbol.for('surety.copy') as never;
+
 interface HoldingLease extends Lease {
   readonly [COPY]: number;
+  [TOLD_COPY]?: string;
 }
 
 function factsOf(copy: Copy): JobFacts {
@@ -48,6 +52,13 @@ export function leaseOf(copy: Copy, held: HeldLease, now: number): Lease {
     expiresInMs: copy.expiresAt === null ? null : copy.expiresAt - now,
     [COPY]: copy.serial,
   };
+  return lease;
+}
+
+/** As `leaseOf`, where a job can have several copies. */
+export function copyLeaseOf(copy: Copy, held: HeldLease, now: number): Lease {
+  const lease: HoldingLease = leaseOf(copy, held, now) as HoldingLease;
+  lease[TOLD_COPY] = String(copy.serial);
   return lease;
 }
 

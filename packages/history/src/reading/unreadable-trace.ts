@@ -1,0 +1,4 @@
+/** A trace that cannot be read, or is none. */
+export class UnreadableTrace extends Error {
+  override readonly name = 'UnreadableTrace';
+}
