@@ -20,18 +20,23 @@ import { enqueue } from './operations/enqueue.ts';
 import { examineServers } from './operations/examine-server.ts';
 import { counts, queues } from './operations/inspect.ts';
 import { renew } from './operations/renew.ts';
+import { readRunIds } from './operations/run-ids.ts';
 import { settle } from './operations/settle.ts';
 import type { ResolvedOptions } from './options.ts';
 import { createQueueStates } from './queue-state.ts';
 
 /** A hint is worth no more time than this. */
 const GIVE_BACK_WITHIN_MS = 1000;
+/** For a question that nobody waits for. */
+const ASK_WITHIN_MS = 5000;
 
 /** Puts the adapter together. Nothing is connected before `open`. */
 export function createBackend(options: ResolvedOptions): Backend<RedisCapabilities> {
   let capabilities = capabilitiesWith(askedFor(options));
   let tell: (notice: Notice) => void = () => undefined;
   let opened = false;
+  /** Of servers that keep nothing, as they were when they were opened. */
+  let runIds = '';
   let closed: Promise<void> | null = null;
   let closing = new AbortController();
   const notify = (notice: Notice): void => tell(notice);
@@ -44,7 +49,7 @@ export function createBackend(options: ResolvedOptions): Backend<RedisCapabiliti
       isCluster,
       connectTimeoutMs,
       onAnswer: (unreachable) => health.heard(unreachable),
-      onForgotten: () => context.queues.unlist(),
+      onForgotten: () => forgotten(),
     });
   const hintOf = (queue: string): string => context.queues.of(queue).keys.hint;
   const listen = (): Listener => createListener({ make, connectTimeoutMs, hintOf, notify, giveBack });
@@ -60,6 +65,24 @@ export function createBackend(options: ResolvedOptions): Backend<RedisCapabiliti
     notify,
   };
 
+  /** The server may have been started anew. What it kept is there again; where it keeps nothing, that has to be told. */
+  function forgotten(): void {
+    context.queues.unlist();
+    // When it cannot be asked now, the next script that it does not know asks again.
+    if (capabilities.durability === 'memory') tellIfLost().catch(() => undefined);
+  }
+
+  async function tellIfLost(): Promise<void> {
+    const found = await readRunIds(context.connection, startCall('open', { timeoutMs: ASK_WITHIN_MS }));
+    if (found === runIds) return;
+    runIds = found;
+    notify({
+      kind: 'warning',
+      code: 'STORE_DATA_LOST',
+      message: 'The server was started anew and keeps no log: jobs that were accepted before may be gone.',
+    });
+  }
+
   /** A hint that nobody here waits for any more. When it is lost, polling stands behind it. */
   function giveBack(queue: string): void {
     const call = startCall('claim', { timeoutMs: GIVE_BACK_WITHIN_MS });
@@ -71,6 +94,7 @@ export function createBackend(options: ResolvedOptions): Backend<RedisCapabiliti
     if (closed !== null) await startAnew(closed);
     tell = given;
     capabilities = capabilitiesWith(await examineServers(context.connection, options, call, notify));
+    if (capabilities.durability === 'memory') runIds = await readRunIds(context.connection, call);
     opened = true;
   }
 

@@ -1,4 +1,4 @@
-import { type RedisOptions as ClientOptions, Cluster, type ClusterOptions, Redis } from 'ioredis';
+import { type RedisOptions as ClientOptions, Cluster, type ClusterOptions, Command, Redis } from 'ioredis';
 import type { ResolvedOptions } from './options.ts';
 
 /** What is used of a client of ioredis, alone or of a cluster. Lists among the arguments are flattened by it. */
@@ -11,6 +11,7 @@ export interface Client {
   eval(text: string, keys: number, ...rest: readonly (readonly (string | number)[])[]): Promise<unknown>;
   call(command: string, ...rest: readonly (string | number)[]): Promise<unknown>;
   info(): Promise<string>;
+  sendCommand(command: Command): Promise<unknown>;
 }
 
 const CONNECTION_NAME = 'surety';
@@ -57,6 +58,25 @@ function clusterSettings(options: ResolvedOptions, given: NonNullable<ClusterOpt
     enableAutoPipelining: false,
     redisOptions: { ...given, ...settings(options) },
   } as const;
+}
+
+/** A call of a script as text, made beforehand: what has to go out the moment a waiting claim is woken. To be sent once. */
+export type PreparedCall = Command;
+
+/** Null where the client changes keys on their way. */
+export function prepareCall(
+  { client, connection }: ResolvedOptions,
+  sha: string,
+  keys: readonly string[],
+  values: readonly (string | number)[],
+): PreparedCall | null {
+  const given = (client?.options ?? connection) as { readonly keyPrefix?: unknown } | null;
+  // None is the empty one in the options of a client.
+  if ((given?.keyPrefix ?? '') !== '') return null;
+  const command = new Command('evalsha', [sha, keys.length, ...keys, ...values], { replyEncoding: 'utf8' });
+  const text = command.toWritable({});
+  command.toWritable = () => text;
+  return command;
 }
 
 /** Makes a client, not connected. */

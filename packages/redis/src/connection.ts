@@ -1,5 +1,5 @@
 import { SuretyError } from '@surety/core/errors';
-import { type Client, primariesOf } from './client.ts';
+import { type Client, type PreparedCall, primariesOf } from './client.ts';
 import { type Call, within } from './deadline.ts';
 import { createDeadlines, type Pending } from './deadlines.ts';
 import { createLink, type Link } from './link.ts';
@@ -19,25 +19,38 @@ export type Attempt =
 /** Arguments of a script. */
 export type Values = readonly (string | number)[];
 
+/** One plain command. */
+export type Command = readonly [name: string, ...values: Values];
+
 /** Sends one command, or a short row of them, and resolves with the answer. */
 type Send = (client: Client) => Promise<unknown>;
 
 /** The one connection over which commands go. All of them are pipelined; none of them blocks the server. */
 export interface Connection {
   /** Runs a script, sending its text where the server does not know it yet. */
-  attempt(script: Script, keys: readonly string[], values: Values, call: Call): Promise<Attempt>;
+  attempt(
+    script: Script,
+    keys: readonly string[],
+    values: Values,
+    call: Call,
+    /** The same, prepared. */
+    prepared?: PreparedCall | null,
+  ): Promise<Attempt>;
   /** As `attempt`, but throws. */
   ask(script: Script, keys: readonly string[], values: Values, call: Call): Promise<unknown>;
   /** One plain command. Throws. */
   command(call: Call, name: string, ...values: Values): Promise<unknown>;
-  /** Runs a script, and right behind it a command that waits for the durability of what it wrote. */
-  attemptAndWait(
+  /**
+   * Runs a script, and behind it the commands that `then` makes of its answer, on the same connection. What the last of them answered,
+   * or the error of the first that failed.
+   */
+  attemptAndThen(
     script: Script,
     keys: readonly string[],
     values: Values,
-    wait: readonly [name: string, ...values: Values],
+    then: (reply: unknown) => readonly Command[],
     call: Call,
-  ): Promise<{ readonly attempt: Attempt; readonly waited: unknown }>;
+  ): Promise<{ readonly attempt: Attempt; readonly answer: unknown }>;
   /** Each server behind the connection. Throws. */
   primaries(call: Call): Promise<readonly Client[]>;
   /** Waits for what is under way and ends the connection, within the time. */
@@ -128,16 +141,37 @@ export function createConnection(settings: ConnectionSettings): Connection {
   }
 
   /** Nothing was executed when the server does not know the script: after a restart, a failover or SCRIPT FLUSH. */
-  function runOn(client: Client, script: Script, keys: readonly string[], values: Values): Promise<unknown> {
-    return client.evalsha(script.sha, keys.length, keys, values).catch((native: unknown) => {
+  function runOn(
+    client: Client,
+    script: Script,
+    keys: readonly string[],
+    values: Values,
+    prepared: PreparedCall | null,
+  ): Promise<unknown> {
+    const running =
+      prepared === null
+        ? client.evalsha(script.sha, keys.length, keys, values)
+        : client.sendCommand(prepared);
+    return running.catch((native: unknown) => {
       if (!isNoScript(native)) throw native;
       settings.onForgotten();
       return client.eval(script.text, keys.length, keys, values);
     });
   }
 
-  function attempt(script: Script, keys: readonly string[], values: Values, call: Call): Promise<Attempt> {
-    return perform((client) => runOn(client, script, keys, values), call);
+  function attempt(
+    script: Script,
+    keys: readonly string[],
+    values: Values,
+    call: Call,
+    prepared: PreparedCall | null = null,
+  ): Promise<Attempt> {
+    let unsent = prepared;
+    return perform((client) => {
+      const first = unsent;
+      unsent = null;
+      return runOn(client, script, keys, values, first);
+    }, call);
   }
 
   async function must(result: Promise<Attempt>): Promise<unknown> {
@@ -150,15 +184,18 @@ export function createConnection(settings: ConnectionSettings): Connection {
     attempt,
     ask: (script, keys, values, call) => must(attempt(script, keys, values, call)),
     command: (call, name, ...values) => must(perform((client) => client.call(name, ...values), call)),
-    async attemptAndWait(script, keys, values, [name, ...wait], call) {
-      let waited: unknown = null;
+    async attemptAndThen(script, keys, values, then, call) {
+      let answer: unknown = null;
       const result = await perform(async (client) => {
-        const reply = await runOn(client, script, keys, values);
-        // On the same connection: what is waited for is what this connection wrote before.
-        waited = await client.call(name, ...wait).catch((native: unknown) => native);
+        const reply = await runOn(client, script, keys, values, null);
+        const commands = then(reply).map(([name, ...rest]) => client.call(name, ...rest));
+        answer = await Promise.all(commands).then(
+          (answers) => answers.at(-1),
+          (native: unknown) => native,
+        );
         return reply;
       }, call);
-      return { attempt: result, waited };
+      return { attempt: result, answer };
     },
     async primaries(call) {
       return (await must(perform(async (client) => primariesOf(client), call))) as readonly Client[];

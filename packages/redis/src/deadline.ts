@@ -18,8 +18,8 @@ export function within<T>(promise: Promise<T>, deadline: number): Promise<T | ty
     const timer = setTimeout(() => resolve(LATE), leftMs);
     promise.then(
       (value) => {
-        clearTimeout(timer);
         resolve(value);
+        clearTimeout(timer);
       },
       (error: unknown) => {
         clearTimeout(timer);

@@ -9,8 +9,8 @@ import { fromNative } from './native-errors.ts';
 export interface Listener {
   /** Counts up with every hint for the queue, also while a claim is under way. */
   news(queue: string): number;
-  /** Resolves at the first hint after `seen`, after `ms`, or when one of the signals aborts. */
-  wait(queue: string, seen: number, ms: number, signals: readonly (AbortSignal | null)[]): Promise<void>;
+  /** Resolves at the first hint after `seen`, after `ms`, when the signal aborts, or with the end of the listener. */
+  wait(queue: string, seen: number, ms: number, signal: AbortSignal | null): Promise<void>;
   stop(): void;
 }
 
@@ -110,20 +110,24 @@ export function createListener(settings: ListenerSettings): Listener {
 
   return {
     news: (queue) => watches.get(queue)?.news ?? 0,
-    wait(queue, seen, ms, signals) {
-      if (stopping.signal.aborted || signals.some((signal) => signal?.aborted)) return Promise.resolve();
+    wait(queue, seen, ms, signal) {
+      if (stopping.signal.aborted || signal?.aborted === true) return Promise.resolve();
       const watch = watchOf(queue);
       if (watch.news !== seen) return Promise.resolve();
       return new Promise((resolve) => {
-        const wake = (): void => {
+        const forget = (): void => {
           clearTimeout(timer);
+          signal?.removeEventListener('abort', wake);
+        };
+        const wake = (): void => {
           watch.waiters.delete(wake);
-          for (const signal of signals) signal?.removeEventListener('abort', wake);
           resolve();
+          // Behind the claim that goes out now.
+          queueMicrotask(forget);
         };
         const timer = setTimeout(wake, ms);
         watch.waiters.add(wake);
-        for (const signal of signals) signal?.addEventListener('abort', wake, { once: true });
+        signal?.addEventListener('abort', wake, { once: true });
         if (!watch.popping) void pop(watch);
       });
     },

@@ -1,7 +1,7 @@
+import type { Notice } from '@surety/core/contract';
 import { startRedis, startRedisCluster, startRedisPair, startTcpProxy } from '@surety/testbed';
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import { redis } from '../src/index.ts';
 import {
   CALL,
   claim,
@@ -180,8 +180,8 @@ describe('a failover', () => {
 describe('a server that keeps nothing', () => {
   test('loses its jobs with its end, and that is told: leases are lost, counts are zero', async () => {
     await using server = await startRedis({ settings: { appendonly: 'no' } });
-    const backend = redis({ connection: server.url });
-    await backend.open({ ...CALL, notify: () => {} });
+    const notices: Notice[] = [];
+    const backend = await openBackend({ connection: server.url }, notices);
     expect(backend.capabilities.durability).toBe('memory');
     const queue = freshQueue();
     await put(backend, queue, 3);
@@ -194,6 +194,9 @@ describe('a server that keeps nothing', () => {
       'lease-lost',
     ]);
     expect(await statuses(backend, held.map(completion))).toEqual(['lease-lost', 'lease-lost']);
+    const told = () => notices.filter((each) => each.kind === 'warning' && each.code === 'STORE_DATA_LOST');
+    await eventually(async () => told().length > 0);
+    expect(told()).toHaveLength(1);
     await backend.close({ graceMs: 1000 });
   });
 });

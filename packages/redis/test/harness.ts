@@ -22,6 +22,11 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   /** Three nodes. */
   cluster: { start: startCluster },
   redis8: { start: () => startSingle({ from: 'redis8' }) },
+  /** Every enqueue waits until the server says that the log is synced (WAITAOF). */
+  fsync: {
+    start: () => startSingle({ from: 'redis8', settings: { appendfsync: 'always' } }),
+    options: { confirm: { fsync: true } },
+  },
   valkey: { start: () => startSingle({ from: 'valkey' }) },
   valkey9: { start: () => startSingle({ from: 'valkey9' }) },
 };

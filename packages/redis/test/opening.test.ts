@@ -150,13 +150,21 @@ describe('what open finds', () => {
   });
 });
 
+/** Of that client; far above what a busy machine takes for a command, far below a blocking wait. */
+const COMMAND_TIMEOUT_MS = 1500;
+
 describe('a client of the application', () => {
   const store = useStore();
 
   test('is neither used nor closed, and its unsafe settings are not taken over', async () => {
-    const client = new Redis(store.url, { commandTimeout: 50, keyPrefix: 'app:', connectionName: 'app' });
+    const client = new Redis(store.url, {
+      commandTimeout: COMMAND_TIMEOUT_MS,
+      keyPrefix: 'app:',
+      connectionName: 'app',
+    });
     await client.ping();
-    const backend = await store.open({ client });
+    const notices: Notice[] = [];
+    const backend = await store.open({ client }, notices);
     await put(backend, 'given');
     // A blocking wait longer than the time limit of that client's commands.
     const abort = new AbortController();
@@ -167,8 +175,11 @@ describe('a client of the application', () => {
     expect(own).toHaveLength(1);
     expect(own[0]).toMatch(/cmd=(?:ping|info)/);
     expect(list).toMatch(/name=surety .*cmd=(?:blpop|evalsha|eval)/);
+    await new Promise((resolve) => setTimeout(resolve, 1.2 * COMMAND_TIMEOUT_MS));
     await put(backend, 'other');
     expect((await waiting).leases).toHaveLength(1);
+    // A pop that had ended with that limit would have been told.
+    expect(notices).toEqual([]);
     abort.abort();
     await backend.close({ graceMs: 1000 });
     expect(await client.ping()).toBe('PONG');

@@ -7,6 +7,8 @@ import {
   type SettleOutcome,
 } from '@surety/core/contract';
 import { CAPABILITIES } from '../capabilities.ts';
+import { type PreparedCall, prepareCall } from '../client.ts';
+import type { Values } from '../connection.ts';
 import { type Context, failure } from '../context.ts';
 import type { Call } from '../deadline.ts';
 import { type ClaimFacts, toLeases, toLeasesApart } from '../leases.ts';
@@ -64,10 +66,11 @@ async function claimOrWait(context: Context, request: ClaimRequest, closing: Abo
   const end = waitUntil + request.timeoutMs;
   const over = (): boolean => signal?.aborted === true || closing.aborted;
   if (over()) return { leases: [], paused: false, leasedAt: performance.now() };
+  let question = questionOf(context, NOTHING_TO_SETTLE, request);
   for (;;) {
     const deadline = Math.min(end, performance.now() + request.timeoutMs);
     const seen = listener.news(queue);
-    const found = await claimOnce(context, request, { operation: 'claim', deadline });
+    const found = await send(context, question, request, [], { operation: 'claim', deadline });
     if (found.claim.leases.length > 0 || found.claim.paused || over()) return found.claim;
     const leftMs = waitUntil - performance.now();
     if (leftMs <= 0) return found.claim;
@@ -75,7 +78,8 @@ async function claimOrWait(context: Context, request: ClaimRequest, closing: Abo
     const dueMs =
       found.nextMs === null ? Number.POSITIVE_INFINITY : found.nextMs + 1 + Math.random() * SPREAD_MS;
     const waitMs = Math.min(context.options.pollMs, leftMs, dueMs);
-    await listener.wait(queue, seen, Math.ceil(waitMs), [signal, closing]);
+    question = prepared(context, questionOf(context, NOTHING_TO_SETTLE, request), queue);
+    await listener.wait(queue, seen, Math.ceil(waitMs), signal);
     if (over()) return found.claim;
   }
 }
@@ -94,25 +98,43 @@ export async function settleAndClaim(
   // Of other queues, or more than one call carries: beside it, each for itself.
   const others = calls.filter((each) => each !== own);
   const [made] = await Promise.all([
-    send(context, own, request, outcomes, call),
+    send(context, questionOf(context, own, request), request, outcomes, call),
     others.length === 0 ? null : settleCalls(context, others, outcomes, call),
   ]);
   return { outcomes, claim: made.claim };
 }
 
-function claimOnce(context: Context, request: ClaimRequest, call: Call): Promise<Claimed> {
-  return send(context, NOTHING_TO_SETTLE, request, [], call);
+/** A call of the script, before it is sent. */
+interface Question {
+  readonly settling: SettleCall;
+  readonly values: Values;
+  readonly prepared: PreparedCall | null;
+}
+
+function questionOf(context: Context, settling: SettleCall, request: ClaimRequest): Question {
+  const { queue, leaseMs, nonce } = request;
+  const mostByBytes = Math.max(1, Math.floor(BYTES_A_CLAIM / context.queues.of(queue).meanBytes));
+  const most = Math.min(request.max, CAPABILITIES.batch.maxItems, mostByBytes);
+  const values = scriptValues(context.options, settling, most, leaseMs, nonce, false);
+  return { settling, values, prepared: null };
+}
+
+/** Made into text while nothing is to be done: an idle process is slow at first, and a job waits for what it does then. */
+function prepared({ options, queues }: Context, question: Question, queue: string): Question {
+  const { sha } = SCRIPTS.settleAndClaim;
+  const { settleAndClaim } = queues.of(queue).keys;
+  return { ...question, prepared: prepareCall(options, sha, settleAndClaim, question.values) };
 }
 
 function send(
   context: Context,
-  settling: SettleCall,
+  question: Question,
   request: ClaimRequest,
   outcomes: SettleOutcome[],
   call: Call,
 ): Promise<Claimed> {
   const { claiming } = context.queues.of(request.queue);
-  const sent = sendScript(context, settling, request, outcomes, call);
+  const sent = sendScript(context, question, request, outcomes, call);
   claiming.add(sent);
   const forget = (): void => void claiming.delete(sent);
   sent.then(forget, forget);
@@ -121,54 +143,39 @@ function send(
 
 async function sendScript(
   context: Context,
-  settling: SettleCall,
+  { settling, values, prepared }: Question,
   request: ClaimRequest,
   outcomes: SettleOutcome[],
   call: Call,
 ): Promise<Claimed> {
   const { queue, nonce } = request;
-  const state = context.queues.of(queue);
-  const most = Math.min(
-    request.max,
-    CAPABILITIES.batch.maxItems,
-    Math.max(1, Math.floor(BYTES_A_CLAIM / state.meanBytes)),
-  );
-  const values = scriptValues(context.options, settling, most, request.leaseMs, nonce, false);
-  const result = await context.connection.attempt(
-    SCRIPTS.settleAndClaim,
-    state.keys.settleAndClaim,
-    values,
-    call,
-  );
+  const { keys } = context.queues.of(queue);
+  const script = SCRIPTS.settleAndClaim;
+  const result = await context.connection.attempt(script, keys.settleAndClaim, values, call, prepared);
   if (!result.ok) throw result.error;
   const reply = result.reply as Reply;
   const [lost, jobs, paused, nextMs, fence, now, missing] = reply;
-  answerSettlements(outcomes, settling, lost);
+  if (outcomes.length > 0) answerSettlements(outcomes, settling, lost);
   context.lastClaimAt = performance.now();
   if (missing > 0) tellMissing(context, queue, missing);
   const facts: ClaimFacts = { queue, nonce, fence: Number(fence), now };
-  const leases = jobs === '' ? [] : await read(context, jobs as string, request, facts, call);
+  const leases =
+    jobs === '' ? [] : (read(context, jobs as string, facts) ?? (await claimAgain(context, request, call)));
   return {
     claim: { leases, paused: paused === 1, leasedAt: result.sentAt },
     nextMs: nextMs < 0 ? null : nextMs,
   };
 }
 
-async function read(
-  context: Context,
-  text: string,
-  request: ClaimRequest,
-  facts: ClaimFacts,
-  call: Call,
-): Promise<readonly Lease[]> {
+/** Null when one of the payloads is not JSON. It must not hide its neighbours: the same claim is made again, each payload apart. */
+function read(context: Context, text: string, facts: ClaimFacts): readonly Lease[] | null {
   try {
     const leases = toLeases(text, facts);
-    const state = context.queues.of(request.queue);
+    const state = context.queues.of(facts.queue);
     if (leases.length > 0) state.meanBytes = (state.meanBytes + text.length / leases.length) / 2;
     return leases;
   } catch {
-    // One payload that is not JSON must not hide its neighbours: the same claim again, each payload apart.
-    return claimAgain(context, request, call);
+    return null;
   }
 }
 

@@ -7,7 +7,7 @@ import { plainBody, restOfBody } from '../job-body.ts';
 import type { QueueKeys } from '../keys.ts';
 import { refusal } from '../new-job.ts';
 import { SCRIPTS, type Script } from '../script.ts';
-import { isConfirmed, waitFor } from './confirm.ts';
+import { confirmation, isConfirmed } from './confirm.ts';
 import { list } from './list-queue.ts';
 
 type Slot = EnqueueOutcome | null;
@@ -22,6 +22,8 @@ export async function enqueue(
   jobs: readonly NewJob[],
   call: Call,
 ): Promise<readonly EnqueueOutcome[]> {
+  const [only] = jobs;
+  if (only !== undefined && jobs.length === 1) return [await enqueueOne(context, only, call)];
   const slots: Slot[] = [];
   const byQueue = new Map<string, Group>();
   for (const [place, job] of jobs.entries()) {
@@ -45,6 +47,19 @@ export async function enqueue(
     const own = slots[place] ?? null;
     return own ?? repeated(job, slots[byQueue.get(job.queue)?.first.get(job.id) ?? -1] ?? null);
   });
+}
+
+/** One job by itself is what a waiting worker waits for: nothing is sorted, and nothing stands between it and its sending. */
+async function enqueueOne(context: Context, job: NewJob, call: Call): Promise<EnqueueOutcome> {
+  const error = refusal(job);
+  if (error !== null) return { status: 'rejected', id: job.id, error };
+  const state = context.queues.of(job.queue);
+  const unlisted = state.listed ? null : await list(context, job.queue, call);
+  if (unlisted !== null) return failed(job, unlisted, false);
+  const slots: Slot[] = [null];
+  await storeGroup(context, state.keys, [job], [0], isPlain(job), slots, call);
+  if (!state.listed) await list(context, job.queue, call);
+  return slots[0] as EnqueueOutcome;
 }
 
 /** The jobs of a batch for one queue; of those with one id the first. */
@@ -98,7 +113,7 @@ async function storeGroup(
     ? (keys.enqueue[batch[0]?.priority ?? 0] as readonly string[])
     : keys.enqueueOnTerms;
   const values = isPlainBatch ? plainValues(batch) : batch.flatMap(valuesOnTerms);
-  const { attempt, confirmed } = await send(context, script, given, values, call);
+  const { attempt, confirmed } = await send(context, script, given, values, keys.state, call);
   if (!attempt.ok) {
     for (const place of places)
       slots[place] = failed(jobs[place] as NewJob, attempt.error, attempt.uncertain);
@@ -112,10 +127,8 @@ async function storeGroup(
     const place = places[Number(refused[at]) - 1];
     if (place === undefined) continue;
     const job = jobs[place] as NewJob;
-    slots[place] =
-      refused[at + 1] === 'full'
-        ? full(job)
-        : { status: 'duplicate', id: job.id, of: String(refused[at + 2]) };
+    if (refused[at + 1] === 'full') slots[place] = full(job);
+    else if (confirmed) slots[place] = { status: 'duplicate', id: job.id, of: String(refused[at + 2]) };
   }
   for (const place of places) {
     const { id } = jobs[place] as NewJob;
@@ -128,14 +141,17 @@ async function send(
   script: Script,
   keys: readonly string[],
   values: Values,
+  state: string,
   call: Call,
 ): Promise<{ readonly attempt: Attempt; readonly confirmed: boolean }> {
   const { confirming } = context;
   const { confirm } = context.options;
   if (confirming === null || confirm === null)
     return { attempt: await context.connection.attempt(script, keys, values, call), confirmed: true };
-  const result = await confirming.attemptAndWait(script, keys, values, waitFor(confirm), call);
-  return { attempt: result.attempt, confirmed: isConfirmed(confirm, result.waited) };
+  // Both scripts answer with what they did not store.
+  const then = (reply: unknown) => confirmation(confirm, (reply as unknown[]).length > 0, state);
+  const { attempt, answer } = await confirming.attemptAndThen(script, keys, values, then, call);
+  return { attempt, confirmed: isConfirmed(confirm, answer) };
 }
 
 /** Ready at once and without conditions: two arguments a job and three keys. */

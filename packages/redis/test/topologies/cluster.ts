@@ -6,7 +6,7 @@ import type { Topology } from './topology.ts';
 
 /** Three nodes, each with a third of the slots, and so of the queues. */
 export async function startCluster(): Promise<Topology> {
-  const cluster = await startRedisCluster();
+  const cluster = await startRedisCluster({ dataIn: 'memory' });
   const [first] = cluster.nodes;
   return {
     version: `${first?.product} ${first?.version}, ${cluster.nodes.length} nodes`,

@@ -5,7 +5,7 @@ import type { Topology } from './topology.ts';
 
 /** One server. */
 export async function startSingle(options: RedisServerOptions): Promise<Topology> {
-  const server: RedisServer = await startRedis(options);
+  const server: RedisServer = await startRedis({ dataIn: 'memory', ...options });
   return {
     version: `${server.product} ${server.version}`,
     connection: server.url,

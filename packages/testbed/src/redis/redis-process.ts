@@ -38,11 +38,12 @@ export async function createRedisProcess(
   program: RedisProgram,
   settings: Readonly<Record<string, string>>,
   givenPort: number | undefined,
+  parent: string = tmpdir(),
 ): Promise<RedisProcess> {
   const user = await serviceUser('redis', 'nobody');
   const port = givenPort ?? (await freePort());
   // Without links, so that the watchdog can compare it with the working directory of a process.
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'surety-redis-')));
+  const folder = await realpath(await mkdtemp(join(parent, 'surety-redis-')));
   const watchdog = startWatchdog(REMOVE_BY_SHELL, [folder]);
   const configFile = join(folder, 'redis.conf');
   const logFile = join(folder, 'server.log');

@@ -42,7 +42,7 @@ async function startClusterOf(program: RedisProgram, options: RedisServerOptions
         // Longer than a test freezes a node: no failover is to be had without replicas.
         'cluster-node-timeout': '30000',
       };
-      nodes.push(await startRedisProgram(program, { settings }));
+      nodes.push(await startRedisProgram(program, { dataIn: options.dataIn ?? 'disk', settings }));
     }
     await join(nodes);
     await formed(nodes);

@@ -1,3 +1,4 @@
+import { access, constants } from 'node:fs/promises';
 import { findRedisProgram, type OtherRedis, otherRedisProgram, type RedisProgram } from './find-program.ts';
 import { operateRedis } from './operate-redis.ts';
 import { createRedisProcess } from './redis-process.ts';
@@ -8,6 +9,12 @@ export interface RedisServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Where it shall listen on 127.0.0.1; a free port when left out. */
   readonly port?: number;
+  /**
+   * Where its data are. `disk` (default): in a folder for temporary files. `memory`: in one that no other program's writes slow down, where the machine has
+   * one. Under `everysec` a busy disk makes a server hold its log back and answer all the same, so that a kill loses what it answered: that is
+   * the setting's own window, and a test of kills must not meet it by chance.
+   */
+  readonly dataIn?: 'disk' | 'memory';
   /** Another server than the machine's own: a later Redis or a Valkey, as a later Debian has them. Debian only. */
   readonly from?: OtherRedis;
 }
@@ -37,5 +44,15 @@ export async function startRedisProgram(
   options: RedisServerOptions,
 ): Promise<RedisServer> {
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
-  return operateRedis(await createRedisProcess(program, settings, options.port));
+  const parent = options.dataIn === 'memory' ? await memoryFolder() : undefined;
+  return operateRedis(await createRedisProcess(program, settings, options.port, parent));
+}
+
+/** Linux has one that every user may write to. */
+async function memoryFolder(): Promise<string | undefined> {
+  const folder = '/dev/shm';
+  return access(folder, constants.W_OK).then(
+    () => folder,
+    () => undefined,
+  );
 }
