@@ -11,6 +11,7 @@ import { counts, queues } from './operations/counts.ts';
 import { enqueue } from './operations/enqueue.ts';
 import { renew } from './operations/renew.ts';
 import { settle } from './operations/settle.ts';
+import { settleAndClaim } from './operations/settle-and-claim.ts';
 import type { ResolvedOptions } from './options.ts';
 import { Session } from './session.ts';
 
@@ -63,6 +64,7 @@ export function createBackend(options: ResolvedOptions): Backend<SqsCapabilities
     claim: (request) => claim(context, request),
     renew: (leases, leaseMs, call) => renew(context, leases, leaseMs, call),
     settle: (settlements, call) => settle(context, settlements, call),
+    settleAndClaim: (settlements, request) => settleAndClaim(context, settlements, request),
     counts: (queue, call) => counts(context, queue, call),
     queues: (call) => queues(context, call),
     deadLetters: createDeadLetters(context),

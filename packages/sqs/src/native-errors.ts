@@ -90,6 +90,7 @@ export function nameOf(native: unknown): string {
 
 export function meaningOf(native: unknown): Meaning {
   const known = BY_NAME.get(nameOf(native));
+  if (known?.code === 'PERMISSION_DENIED' && isSkewCorrected(native)) return { ...known, passing: true };
   if (known !== undefined) return known;
   const code = systemCode(native);
   if (UNMADE.has(code)) return { code: 'BACKEND_UNAVAILABLE', acted: 'no', passing: false };
@@ -117,9 +118,9 @@ export function fromNative(native: unknown, operation: string, action: string): 
           remedy:
             'Give them where the AWS SDK looks for them (a role, the environment, a profile), or as the option credentials.',
         });
-      return failure(code, `SQS refused ${action} (${nameOf(native)}).`, operation, {
+      return failure(code, `The service refused ${action} (${nameOf(native)}).`, operation, {
         ...details,
-        remedy: `Grant ${right} on the queue to these credentials, or correct the credentials, the region and the clock of this machine.`,
+        remedy: `Grant ${right} to these credentials, or correct the credentials, the region and the clock of this machine.`,
       });
     case 'SCHEMA_MISSING':
       return failure(code, `The queue that ${action} was asked for does not exist.`, operation, {
@@ -141,7 +142,8 @@ export function fromNative(native: unknown, operation: string, action: string): 
 
 /** Batches are allowed by the right for one. */
 function rightOf(action: string): string {
-  return `sqs:${action.replace(/Batch$/, '')}`;
+  if (action === 'GetMetricStatistics') return `cloudwatch:${action}`;
+  return `sqs:${action.replace(/Batch$/, '')} on the queue`;
 }
 
 function systemCode(native: unknown): string {
@@ -155,7 +157,18 @@ function textOf(native: unknown): string {
 }
 
 function statusOf(native: unknown): number {
-  const metadata: unknown = (native as { readonly $metadata?: unknown } | null)?.$metadata;
-  const status: unknown = (metadata as { readonly httpStatusCode?: unknown } | undefined)?.httpStatusCode;
+  const status = metadataOf(native)?.httpStatusCode;
   return typeof status === 'number' ? status : 0;
+}
+
+/** It was refused for its time, and the next try is signed with the right one. */
+function isSkewCorrected(native: unknown): boolean {
+  return metadataOf(native)?.clockSkewCorrected === true;
+}
+
+function metadataOf(
+  native: unknown,
+): { readonly httpStatusCode?: unknown; readonly clockSkewCorrected?: unknown } | undefined {
+  const metadata: unknown = (native as { readonly $metadata?: unknown } | null)?.$metadata;
+  return typeof metadata === 'object' && metadata !== null ? metadata : undefined;
 }

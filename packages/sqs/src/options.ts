@@ -1,3 +1,4 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import { QUEUE_NAME } from '@surety/core/contract';
 import { SuretyError } from '@surety/core/errors';
 import { ADAPTER } from './call.ts';
@@ -34,6 +35,24 @@ export interface SqsOptions {
   readonly pauseCheckMs?: number;
   /** Rest between two looks at the long delayed jobs of a queue when none was found. 0 to 300,000; default 45,000. */
   readonly delayCheckMs?: number;
+  /**
+   * Makes the clients of the AWS SDK in place of the adapter: for a proxy, for tracing, for FIPS endpoints. Called twice for each `open`: requests that wait
+   * for jobs have connections of their own. Made with `maxAttempts: 1`, since a repeated send is a second job; closed with the backend. Stands in for
+   * `endpoint` and `credentials`.
+   */
+  readonly client?: () => SQSClient;
+  /**
+   * Who sends the four requests that jobs are made of. `sdk`: the AWS SDK, with all that was added to its client. `lean`: the same requests, signed with the
+   * keys of that client, at a quarter of the CPU time; what was added to the client, its request handler too, does not see them. Default `lean`; with a
+   * `client` of your own `sdk`.
+   */
+  readonly transport?: 'lean' | 'sdk';
+  /**
+   * Where the age of the oldest ready job comes from. `bound` (default): no more than an upper bound, free of charge, by which no age-alert is raised.
+   * `cloudwatch`: the metric of the service, by the minute and some minutes late; needs the package `@aws-sdk/client-cloudwatch`, the right
+   * `cloudwatch:GetMetricStatistics`, and at most one request a minute for each queue that is counted.
+   */
+  readonly oldestAge?: 'bound' | 'cloudwatch';
 }
 
 /** Options with every default filled in. */
@@ -48,6 +67,9 @@ export interface ResolvedOptions {
   readonly pollSeconds: number;
   readonly pauseCheckMs: number;
   readonly delayCheckMs: number;
+  readonly client: (() => SQSClient) | null;
+  readonly transport: 'lean' | 'sdk';
+  readonly oldestAge: 'bound' | 'cloudwatch';
 }
 
 const KNOWN: ReadonlySet<string> = new Set([
@@ -61,6 +83,9 @@ const KNOWN: ReadonlySet<string> = new Set([
   'pollSeconds',
   'pauseCheckMs',
   'delayCheckMs',
+  'client',
+  'transport',
+  'oldestAge',
 ] satisfies (keyof SqsOptions)[]);
 
 /** Without a hyphen, so that no two prefixes share a name: what follows the first hyphen is the queue. */
@@ -77,6 +102,7 @@ export function resolveOptions(options: SqsOptions): ResolvedOptions {
     region,
     endpoint = null,
     credentials = null,
+    client = null,
     prefix = 'surety',
     queues = [],
     create = true,
@@ -85,6 +111,7 @@ export function resolveOptions(options: SqsOptions): ResolvedOptions {
     throw invalid('The option "region" is not the name of a region, like eu-central-1.');
   }
   if (endpoint !== null) checkEndpoint(endpoint);
+  checkClient(client, endpoint ?? credentials);
   if (typeof prefix !== 'string' || !PREFIX.test(prefix)) {
     throw invalid('The option "prefix" is not a word of at most 30 letters and digits.');
   }
@@ -108,6 +135,9 @@ export function resolveOptions(options: SqsOptions): ResolvedOptions {
     pollSeconds: whole('pollSeconds', options.pollSeconds, 5, 1, 20),
     pauseCheckMs: whole('pauseCheckMs', options.pauseCheckMs, 8000, 500, 60_000),
     delayCheckMs: whole('delayCheckMs', options.delayCheckMs, 45_000, 0, 300_000),
+    client,
+    transport: oneOf('transport', options.transport, client === null ? ['lean', 'sdk'] : ['sdk', 'lean']),
+    oldestAge: oneOf('oldestAge', options.oldestAge, ['bound', 'cloudwatch']),
   });
 }
 
@@ -116,10 +146,27 @@ function fifo(queue: string): string {
   return `"${queue}" is a FIFO queue, which delays no single message and blocks a group behind a job that is retried: use a standard queue.`;
 }
 
+function checkClient(client: unknown, beside: unknown): void {
+  if (client === null) return;
+  if (typeof client !== 'function') throw invalid('The option "client" is no function that makes a client.');
+  if (beside !== null) throw invalid('A client of your own has its endpoint and its credentials already.');
+}
+
 function checkEndpoint(endpoint: unknown): void {
   const url = typeof endpoint === 'string' && URL.canParse(endpoint) ? new URL(endpoint) : null;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return;
   throw invalid('The option "endpoint" is not a URL that begins with http:// or https://.');
+}
+
+/** The first is the default. */
+function oneOf<Word extends string>(
+  name: string,
+  value: Word | undefined,
+  words: readonly [Word, ...Word[]],
+): Word {
+  if (value === undefined) return words[0];
+  if (!words.includes(value)) throw invalid(`The option "${name}" is none of ${words.join(', ')}.`);
+  return value;
 }
 
 function whole(name: string, value: unknown, fallback: number, min: number, max: number): number {

@@ -1,8 +1,3 @@
-import {
-  ChangeMessageVisibilityBatchCommand,
-  DeleteMessageBatchCommand,
-  SendMessageBatchCommand,
-} from '@aws-sdk/client-sqs';
 import { type Notice } from '@surety/core/contract';
 import { type Call, closedError } from './call.ts';
 import { HeldLeases, type Taken } from './claims/held.ts';
@@ -19,6 +14,7 @@ import type { ResolvedOptions } from './options.ts';
 import { type QueueUrls, Topology } from './topology.ts';
 import { Batcher } from './wire/batcher.ts';
 import { receivingClient, sendingClient, type WireClient } from './wire/client.ts';
+import { QueueMetrics } from './wire/queue-metrics.ts';
 import { Requests } from './wire/requests.ts';
 import { ServerClock } from './wire/server-clock.ts';
 
@@ -56,6 +52,8 @@ export class Session implements Sending {
   readonly #pumps = new Map<string, DelayPump>();
   /** Asked for counts and found without a ready job, by queue (`performance.now()`). */
   readonly seenEmpty: Map<string, number> = new Map();
+  /** Null unless the age of the oldest ready job shall come from there. */
+  metrics: QueueMetrics | null = null;
   #isClosed = false;
 
   constructor(options: ResolvedOptions, health: Health, notify: (notice: Notice) => void) {
@@ -69,7 +67,7 @@ export class Session implements Sending {
     this.requests = new Requests(health, (url) => this.topology.isYoung(url));
     this.pauses = new Pauses(wire, this.requests, options.pauseCheckMs);
     this.retention = new RetentionWatch(this);
-    const { client } = wire;
+    const { hot } = wire;
     this.sender = new Batcher<Outgoing>(
       {
         action: 'SendMessageBatch',
@@ -78,8 +76,8 @@ export class Session implements Sending {
         isRepeatable: false,
         maxBytes: options.maxMessageBytes,
         bytesOf: ({ MessageBody }) => Buffer.byteLength(MessageBody) + ENTRY_BYTES,
-        send: (QueueUrl, Entries, abortSignal) =>
-          client.send(new SendMessageBatchCommand({ QueueUrl, Entries: [...Entries] }), { abortSignal }),
+        send: (QueueUrl, Entries, signal) =>
+          hot.ask('SendMessageBatch', { QueueUrl, Entries: [...Entries] }, signal),
       },
       this.requests,
     );
@@ -89,8 +87,8 @@ export class Session implements Sending {
         ...small,
         action: 'DeleteMessageBatch',
         verb: 'delete',
-        send: (QueueUrl, Entries, abortSignal) =>
-          client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries: [...Entries] }), { abortSignal }),
+        send: (QueueUrl, Entries, signal) =>
+          hot.ask('DeleteMessageBatch', { QueueUrl, Entries: [...Entries] }, signal),
       },
       this.requests,
     );
@@ -99,10 +97,8 @@ export class Session implements Sending {
         ...small,
         action: 'ChangeMessageVisibilityBatch',
         verb: 'visibility',
-        send: (QueueUrl, Entries, abortSignal) =>
-          client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries: [...Entries] }), {
-            abortSignal,
-          }),
+        send: (QueueUrl, Entries, signal) =>
+          hot.ask('ChangeMessageVisibilityBatch', { QueueUrl, Entries: [...Entries] }, signal),
       },
       this.requests,
     );
@@ -113,6 +109,8 @@ export class Session implements Sending {
   }
 
   async open(call: Call): Promise<void> {
+    await Promise.all([this.receiving.check(), this.sending.check()]);
+    if (this.options.oldestAge === 'cloudwatch') this.metrics = await QueueMetrics.open(this.sending.client);
     await this.topology.probe(call);
     await Promise.all(this.options.queues.map((queue) => this.topology.of(queue, call)));
   }
@@ -160,6 +158,7 @@ export class Session implements Sending {
     this.requests.close();
     this.receiving.close();
     this.sending.close();
+    this.metrics?.close();
     this.held.clear();
   }
 

@@ -24,20 +24,30 @@ const FAULTS: Partial<SqsFaults> = {
   shortReceive: 0.1,
   shuffled: true,
 };
-const VARIANTS: Readonly<Record<string, Partial<SqsFaults>>> = { '': {}, faults: FAULTS };
+interface Variant {
+  readonly faults: Partial<SqsFaults>;
+  readonly options: Partial<SqsOptions>;
+}
+
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  '': { faults: {}, options: {} },
+  faults: { faults: FAULTS, options: {} },
+  sdk: { faults: {}, options: { transport: 'sdk' } },
+};
 /** Nobody listens on port 1. */
 const NOWHERE = 'http://127.0.0.1:1';
 
 /** Surety on a private emulator, with every fault the suite can ask for. */
 export function createHarness(variant: string | null): Harness {
-  const faults = VARIANTS[variant ?? ''];
-  if (faults === undefined) throw new Error(`@surety/sqs has no variant "${variant}"`);
+  const chosen = VARIANTS[variant ?? ''];
+  if (chosen === undefined) throw new Error(`@surety/sqs has no variant "${variant}"`);
   let server: SqsServer | null = null;
   const running = (): SqsServer => {
     if (server === null) throw new Error('prepare() was not called');
     return server;
   };
-  const address = (): SqsOptions => optionsFor(server?.endpoint ?? NOWHERE);
+  const optionsAt = (endpoint: string): SqsOptions => ({ ...optionsFor(endpoint), ...chosen.options });
+  const address = (): SqsOptions => optionsAt(server?.endpoint ?? NOWHERE);
   return {
     name: 'sqs',
     variant,
@@ -45,13 +55,13 @@ export function createHarness(variant: string | null): Harness {
       return { server: running().version, client: `@aws-sdk/client-sqs ${clientVersion()}` };
     },
     async prepare() {
-      server = await startSqs({ faults });
+      server = await startSqs({ faults: chosen.faults });
     },
     async destroy() {
       await server?.destroy();
       server = null;
     },
-    backend: ({ unreachable = false } = {}) => sqs(unreachable ? optionsFor(NOWHERE) : address()),
+    backend: ({ unreachable = false } = {}) => sqs(unreachable ? optionsAt(NOWHERE) : address()),
     child: { module: new URL('./programs/connect.ts', import.meta.url).href, args: address },
     server: {
       stop: () => running().stop(),
@@ -61,7 +71,7 @@ export function createHarness(variant: string | null): Harness {
       resume: () => running().resume(),
       cutSessions: () => running().cutConnections(),
     },
-    network: () => openNetwork(running()),
+    network: () => openNetwork(running(), optionsAt),
     elapse: (queue, ms) => {
       const { ready, delay } = namesOf(PREFIX, queue);
       return running().elapse({ all: [delay], delayed: [ready] }, ms);
@@ -93,10 +103,13 @@ function clientVersion(): string {
   return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
 }
 
-async function openNetwork(server: SqsServer): Promise<HarnessNetwork> {
+async function openNetwork(
+  server: SqsServer,
+  optionsAt: (endpoint: string) => SqsOptions,
+): Promise<HarnessNetwork> {
   const proxy = await startTcpProxy({ host: server.host, port: server.port });
   return {
-    backend: sqs(optionsFor(`http://${proxy.host}:${proxy.port}`)),
+    backend: sqs(optionsAt(`http://${proxy.host}:${proxy.port}`)),
     cut: async () => proxy.cut(),
     freeze: async () => proxy.blackhole('existing'),
     dropAnswers: async () => proxy.dropReplies(),

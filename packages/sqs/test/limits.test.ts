@@ -1,3 +1,4 @@
+import type { Backend, Lease } from '@surety/core/contract';
 import { type SqsServer, startSqs } from '@surety/testbed';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { namesOf } from '../src/names.ts';
@@ -104,6 +105,47 @@ describe('requests', () => {
     expect(counts['DeleteMessageBatch']).toBe(10);
     // Those of the pump are among them.
     expect(counts['ReceiveMessage']).toBeLessThanOrEqual(15);
+    await backend.close({ graceMs: 3000 });
+  });
+
+  test('of a settlement that claims too: none for jobs where the last answer was not full, else as many as all came back full', async () => {
+    // One look of the pump, at the start, and no more.
+    const backend = await connected(server, { delayCheckMs: 300_000 });
+    const queue = 'both';
+    const both = (lease: Lease): ReturnType<NonNullable<Backend['settleAndClaim']>> => {
+      if (backend.settleAndClaim === undefined) return expect.fail('there is no such call');
+      const settlements = [{ kind: 'complete', lease, outcome: 'completed' } as const];
+      const nonce = lease.token.nonce;
+      const request = { queue, max: 100, leaseMs: 30_000, waitMs: 0, nonce, signal: null, ...CALL };
+      return backend.settleAndClaim(settlements, request);
+    };
+    await backend.enqueue([newJob(queue)], CALL);
+    const lone = await claimOne(backend, queue);
+    let receives = 0;
+    const look = async (): Promise<number> => {
+      receives += (await server.takeRequestCounts())['ReceiveMessage'] ?? 0;
+      return receives;
+    };
+    await expect.poll(look).toBeGreaterThanOrEqual(2);
+    receives = 0;
+    expect((await both(lone)).claim.leases).toEqual([]);
+    expect(await look()).toBe(0);
+
+    await backend.enqueue(
+      Array.from({ length: 60 }, () => newJob(queue)),
+      CALL,
+    );
+    const [first] = await claim(backend, queue, 10, 30_000);
+    expect(await look()).toBe(1);
+    const brought: number[] = [];
+    for (let lease = first; lease !== undefined && brought.length < 9; ) {
+      const { leases } = (await both(lease)).claim;
+      brought.push(leases.length);
+      [lease] = leases;
+    }
+    // Two requests, then four, of which the last brings nothing; then none for what is not there.
+    expect(brought).toEqual([20, 30, 0]);
+    expect(await look()).toBeLessThanOrEqual(1 + 2 + 4 + 3);
     await backend.close({ graceMs: 3000 });
   });
 

@@ -8,6 +8,8 @@ export interface Taken {
   readonly queue: string;
   readonly urls: QueueUrls;
   readonly handle: string;
+  /** The nonce of the copy: the service's id of the message. */
+  readonly copy: string;
   /** As it stands at this claim. */
   readonly envelope: Envelope;
   readonly payload: string;
@@ -33,8 +35,11 @@ export interface Held extends Taken {
 
 /** Where a lease keeps which message it holds. */
 const HELD: unique symbol = Symbol('surety.sqs.held');
+/** Which copy of its job it holds, for who records histories. */
+const COPY: unique symbol = Symbol.for('surety.copy') as never;
 interface HoldingLease extends Lease {
   readonly [HELD]: Held;
+  readonly [COPY]: string;
 }
 
 /** What this process holds. The service knows no lease: a late delete may be obeyed. So the ends of leases are kept here, by the monotonic clock. */
@@ -133,6 +138,7 @@ export function leaseOf(
     waitedMs: Math.max(0, takenAtThere - envelope.dueAt),
     expiresInMs: expiresInMs === null || enqueuedAt === null ? null : enqueuedAt + expiresInMs - takenAtThere,
     [HELD]: held,
+    [COPY]: held.copy,
   };
   return { held, lease };
 }

@@ -26,8 +26,8 @@ interface Waiter {
   readonly fail: (error: unknown) => void;
 }
 
-/** Requests at once for one queue. */
-const MOST_REQUESTS = 10;
+/** Requests at once for one queue: what a worker takes at once whose jobs are over in a moment. */
+const MOST_REQUESTS = 50;
 /** What came when nobody waited any more is kept this long for the next claim, then given back. */
 const LINGER_MS = 250;
 /** Of what waited for its claim longer than this the time is set anew. */
@@ -38,7 +38,8 @@ const NOTHING: readonly Taken[] = Object.freeze([]);
 
 /**
  * The way from one queue into this process. A wait is one request to the service, shared by all claims, and it goes on when its claim ends: a request that is
- * given up could be handed a job all the same, which then nobody has until its lease is over. While the queue is deep, requests run side by side.
+ * given up could be handed a job all the same, which then nobody has until its lease is over. While the queue is deep, requests run side by side: twice as
+ * many as all came back full, so that there are never more of them in vain than were worth it before.
  */
 export class Lane {
   readonly #work: LaneWork;
@@ -47,7 +48,7 @@ export class Lane {
   #buffer: Taken[] = [];
   readonly #polls = new Set<Promise<void>>();
   #asking = 0;
-  #isBusy = false;
+  #width = 1;
   #linger: NodeJS.Timeout | null = null;
   #isOpen = true;
 
@@ -56,8 +57,9 @@ export class Lane {
     this.#pollS = pollS;
   }
 
-  get isWaiting(): boolean {
-    return this.#waiters.length > 0;
+  /** The last answers were full: there is more, and a request that does not wait finds it. */
+  get isDeep(): boolean {
+    return this.#width > 1 || this.#buffer.length > 0;
   }
 
   /** What is there now. */
@@ -67,13 +69,12 @@ export class Lane {
       const kept = await this.#ready(this.#buffer.splice(0, max), hiddenS, call);
       if (kept.length > 0) return kept;
     }
-    const rounds = Math.min(MOST_REQUESTS, Math.max(1, Math.floor(max / MAX_ENTRIES)));
+    const requests = Math.min(this.#width, Math.max(1, Math.floor(max / MAX_ENTRIES)));
     const each = Math.min(max, MAX_ENTRIES);
-    const atOnce = this.#isBusy ? rounds : 1;
-    const first = await this.#ask(atOnce, each, hiddenS, call);
-    this.#isBusy = first.length === atOnce * MAX_ENTRIES;
-    if (!this.#isBusy || atOnce === rounds) return first;
-    return [...first, ...(await this.#ask(rounds - atOnce, each, hiddenS, call).catch(() => NOTHING))];
+    const taken = await this.#ask(requests, each, hiddenS, call);
+    if (taken.length < requests * each) this.#width = Math.max(1, Math.ceil(taken.length / MAX_ENTRIES));
+    else if (each === MAX_ENTRIES) this.#width = Math.min(MOST_REQUESTS, Math.max(this.#width, 2 * requests));
+    return taken;
   }
 
   /** Waits for a first job. Resolves empty when the time is over or the signal aborts. */
@@ -150,9 +151,7 @@ export class Lane {
     const [first] = this.#waiters;
     if (first === undefined || !this.#isOpen) return;
     const wanted = this.#waiters.reduce((sum, { max }) => sum + max, 0);
-    const requests = this.#isBusy
-      ? Math.max(1, Math.min(MOST_REQUESTS, Math.floor(wanted / MAX_ENTRIES)))
-      : 1;
+    const requests = Math.max(1, Math.min(this.#width, Math.floor(wanted / MAX_ENTRIES)));
     while (this.#polls.size < requests) this.#poll(first, this.#polls.size === 0 ? this.#pollS : 0);
   }
 
@@ -165,7 +164,9 @@ export class Lane {
       .then(
         (taken) => {
           this.#buffer.push(...taken);
-          this.#isBusy = taken.length === MAX_ENTRIES || (this.#isBusy && taken.length === asked);
+          if (taken.length === 0) this.#width = Math.ceil(this.#width / 2);
+          else if (taken.length < asked) this.#width = Math.max(1, this.#width - 1);
+          else if (asked === MAX_ENTRIES) this.#width = Math.min(MOST_REQUESTS, this.#width + 1);
           return null;
         },
         (error: unknown) => ({ error }),

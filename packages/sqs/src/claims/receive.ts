@@ -1,4 +1,4 @@
-import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import type { MessageSystemAttributeName } from '@aws-sdk/client-sqs';
 import type { Call } from '../call.ts';
 import { RESERVE_MS } from '../capabilities.ts';
 import { atClaim } from '../envelope.ts';
@@ -9,6 +9,12 @@ import type { Requests } from '../wire/requests.ts';
 import type { ServerClock } from '../wire/server-clock.ts';
 import type { Taken } from './held.ts';
 import type { LoopBeat } from './loop-beat.ts';
+
+const ATTRIBUTES = [
+  'ApproximateReceiveCount',
+  'SentTimestamp',
+  'ApproximateFirstReceiveTimestamp',
+] as const satisfies readonly MessageSystemAttributeName[];
 
 /** What receiving needs. */
 export interface Receiving {
@@ -32,6 +38,7 @@ export interface Asking {
 /** One message of an answer. */
 export interface Received {
   readonly handle: string;
+  readonly messageId: string;
   readonly decoded: Decoded;
   readonly body: string;
   /** By the clock of the service. */
@@ -60,32 +67,29 @@ export async function receive(parts: Receiving, asking: Asking, call: Call): Pro
       url: asking.url,
       wire,
       isRepeatable: false,
-      send: (abortSignal) => {
+      send: (signal) => {
         askedAt = performance.now();
-        const command = new ReceiveMessageCommand({
+        const input = {
           QueueUrl: asking.url,
           MaxNumberOfMessages: asking.max,
           VisibilityTimeout: asking.hiddenS,
           WaitTimeSeconds: asking.waitS,
-          MessageSystemAttributeNames: [
-            'ApproximateReceiveCount',
-            'SentTimestamp',
-            'ApproximateFirstReceiveTimestamp',
-          ],
-        });
-        return wire.client.send(command, { abortSignal });
+          MessageSystemAttributeNames: [...ATTRIBUTES],
+        };
+        return wire.hot.ask('ReceiveMessage', input, signal);
       },
     });
     const readAt = performance.now();
     const takenAt = asking.waitS > 0 ? Math.max(askedAt, beat.at) : askedAt;
     const messages = (answer.Messages ?? []).map(
-      ({ Body = '', ReceiptHandle = '', Attributes = {} }): Received => {
+      ({ Body = '', MessageId = '', ReceiptHandle = '', Attributes = {} }): Received => {
         const sentAt = Number(Attributes.SentTimestamp ?? 0);
         const receives = Number(Attributes.ApproximateReceiveCount ?? 1);
         const first = Number(Attributes.ApproximateFirstReceiveTimestamp ?? 0);
         if (receives === 1 && first > 0) clock.heardInstant(first, readAt);
         return {
           handle: ReceiptHandle,
+          messageId: MessageId,
           decoded: decode(Body, sentAt),
           body: Body,
           sentAt,
@@ -106,11 +110,12 @@ export function takenOf(
   answer: ReceiveAnswer,
   place: { readonly queue: string; readonly urls: QueueUrls; readonly hiddenS: number },
 ): Taken | { readonly broken: string } {
-  const { decoded, receives, handle, takenAtThere } = received;
+  const { decoded, receives, handle, messageId, takenAtThere } = received;
   if ('broken' in decoded) return decoded;
   return {
     ...place,
     handle,
+    copy: messageId,
     envelope: atClaim(decoded.envelope, receives),
     payload: decoded.payload,
     takenAtThere,

@@ -136,10 +136,27 @@ export class DelayPump {
     this.#watchedAt = performance.now();
     const { topology, pauses, retention, clock } = this.#session;
     const urls = await topology.of(this.#queue, call);
-    const found = await readAttributes(this.#session, urls.ready, ['ApproximateNumberOfMessages'], call);
-    if (Number(found.ApproximateNumberOfMessages ?? 0) === 0) return;
+    await this.#watchDead(urls, call);
+    if ((await this.#visibleIn(urls.ready, call)) === 0) return;
     const since = await pauses.ask(this.#queue, urls, call);
     retention.untouched(this.#queue, since === null ? null : clock.likely() - Date.parse(since));
+  }
+
+  /** A look at some dead letters, which hides them from nobody. Nothing limits how often they are received. */
+  async #watchDead(urls: QueueUrls, call: Call): Promise<void> {
+    if ((await this.#visibleIn(urls.dead, call)) === 0) return;
+    const { receiving: wire, requests, clock, beat, retention } = this.#session;
+    const { messages } = await receive(
+      { wire, requests, clock, beat },
+      { url: urls.dead, max: MAX_ENTRIES, hiddenS: 0, waitS: 1 },
+      call,
+    );
+    if (messages.length > 0) retention.sawDead(this.#queue, messages);
+  }
+
+  async #visibleIn(url: string, call: Call): Promise<number> {
+    const found = await readAttributes(this.#session, url, ['ApproximateNumberOfMessages'], call);
+    return Number(found.ApproximateNumberOfMessages ?? 0);
   }
 }
 

@@ -43,7 +43,7 @@ export async function scanDead<T>(
     const held: Received[] = [];
     let gone: readonly DeadEntry[] = [];
     try {
-      const found = await search(session, urls, call, scan.visit, held);
+      const found = await search(session, queue, urls, call, scan.visit, held);
       const acted = await scan.act(found, urls, call);
       gone = acted.gone;
       return acted.result;
@@ -62,6 +62,7 @@ export async function scanDead<T>(
 
 async function search(
   session: Session,
+  queue: string,
   urls: QueueUrls,
   call: Call,
   visit: DeadScan<unknown>['visit'],
@@ -78,6 +79,7 @@ async function search(
       call,
     );
     held.push(...messages);
+    if (messages.length > 0) session.retention.sawDead(queue, messages);
     let enough = false;
     for (const message of messages) {
       if (!isReadable(message) || enough) continue;

@@ -3,10 +3,10 @@ import type { CallOptions, QueueCounts } from '@surety/core/contract';
 import { type Call, startCall } from '../call.ts';
 import { type Context, sessionOf } from '../context.ts';
 import { queueIn } from '../names.ts';
-import { RETENTION_MS } from '../service-limits.ts';
 import type { Session } from '../session.ts';
 import type { QueueUrls } from '../topology.ts';
 import { readAttributes } from './attributes.ts';
+import { oldestReadyAge } from './oldest-ready-age.ts';
 
 const FIGURES = [
   'ApproximateNumberOfMessages',
@@ -38,33 +38,16 @@ const NONE: Depth = { ready: 0, leased: 0, scheduled: 0, dead: 0, readyCreatedAt
 /** From the service's own figures, which settle a minute after the last change. */
 export async function counts(context: Context, queue: string, options: CallOptions): Promise<QueueCounts> {
   const session = sessionOf(context, 'counts');
-  const { counts: kinds, oldestReadyAge } = context.capabilities;
-  const { ready, scheduled, leased, dead, readyCreatedAt } = await measure(
-    session,
-    queue,
-    startCall('counts', options),
-  );
+  const call = startCall('counts', options);
+  const { counts: kinds } = context.capabilities;
+  const { ready, scheduled, leased, dead, readyCreatedAt: createdAt } = await measure(session, queue, call);
   return {
     ready: { value: ready, kind: kinds.ready },
     scheduled: { value: scheduled, kind: kinds.scheduled },
     leased: { value: leased, kind: kinds.leased },
     dead: { value: dead, kind: kinds.dead },
-    oldestReadyAgeMs: { value: boundOfAge(session, queue, ready, readyCreatedAt), kind: oldestReadyAge },
+    oldestReadyAgeMs: await oldestReadyAge(session, queue, { ready, createdAt }, call),
   };
-}
-
-/**
- * The service tells the age of no message. What is ready now became so after this process last saw none ready, and after the queue was made; older
- * than the retention it cannot be.
- */
-function boundOfAge(session: Session, queue: string, ready: number, createdAt: number): number | null {
-  if (ready === 0) {
-    session.seenEmpty.set(queue, performance.now());
-    return null;
-  }
-  const seenEmpty = session.seenEmpty.get(queue);
-  const sinceEmpty = seenEmpty === undefined ? Number.POSITIVE_INFINITY : performance.now() - seenEmpty;
-  return Math.round(Math.min(RETENTION_MS, session.clock.likely() + 1000 - createdAt, sinceEmpty));
 }
 
 /** Ready and scheduled, for a maximum depth. */
