@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   type PublishedPackage,
   publishedPackages,
@@ -64,7 +64,7 @@ function installed(one: PublishedPackage, name: string): string {
 }
 
 function keyOf({ folder }: PublishedPackage): string {
-  return folder.slice('packages/'.length);
+  return basename(folder);
 }
 
 function refuseLeftoverReasons(packages: readonly PublishedPackage[]): void {

@@ -28,6 +28,8 @@ export const DEPENDENCY_REASONS: Readonly<Record<string, Readonly<Record<string,
     ioredis: 'The Redis client: pipelining, scripts by hash, reconnection, cluster slots',
   },
   sqs: {
+    '@aws-sdk/client-cloudwatch':
+      'The age of the oldest ready job, where an application asks for the metric of the service; an optional peer',
     '@aws-sdk/client-sqs':
       'The SQS client of AWS: signatures, the chain of credentials, endpoints, the protocol. Its own retries are off',
   },
