@@ -5,10 +5,12 @@ export interface Ask {
   /** 0: no claim. */
   readonly max: number;
   readonly waitMs: number;
+  /** Need not wait for what is held, or for a settling call: no more comes than can start by then. */
+  readonly beside: boolean;
 }
 
 /** No claim. */
-export const NO_ASK: Ask = Object.freeze({ max: 0, waitMs: 0 });
+export const NO_ASK: Ask = Object.freeze({ max: 0, waitMs: 0, beside: false });
 const LONG_WAIT_MS = 10_000;
 /** Where a waiting claim takes slots from other lanes, it gives them back after this long. */
 const SHARED_WAIT_MS = 1000;
@@ -43,11 +45,13 @@ export function claimDemand(lane: Lane, lanes: readonly Lane[], demand: Demand):
   let want = demand.target - demand.busy - held - reserved;
   if (demand.startable !== null) want = Math.min(want, demand.startable - held - reserved);
   if (want <= 0) return NO_ASK;
-  if (lanes.length === 1) return { max: want, waitMs: LONG_WAIT_MS };
+  // Under a rate half of what is in hand may be used up before more is fetched, so that claims stay worth their round trip.
+  const beside = (max: number): boolean => demand.startable !== null && lane.held <= max;
+  if (lanes.length === 1) return { max: want, waitMs: LONG_WAIT_MS, beside: beside(want) };
   const sharers = lane.isQuiet ? weight : busyWeight;
   const max = Math.max(1, Math.floor((want * lane.weight) / sharers));
   // What it may bring is kept from the others meanwhile: it asks, and waits only once it is known to be quiet.
-  if (!lane.isQuiet) return { max, waitMs: 0 };
-  if (!demand.strict) return { max, waitMs: LONG_WAIT_MS };
-  return { max, waitMs: busyWeight > 0 && want === 1 ? 0 : SHARED_WAIT_MS };
+  if (!lane.isQuiet) return { max, waitMs: 0, beside: beside(max) };
+  if (!demand.strict) return { max, waitMs: LONG_WAIT_MS, beside: false };
+  return { max, waitMs: busyWeight > 0 && want === 1 ? 0 : SHARED_WAIT_MS, beside: beside(max) };
 }

@@ -189,7 +189,7 @@ export class Engine {
       busy: this.#running.slots + this.#intake.promised,
       target: this.#intake.suspects > 0 ? concurrency : this.#size.target(),
       strict: !claimAhead || this.#gate !== null,
-      // The tokens of the next tick: more would only be held.
+      // The tokens until the tick after its answer: more would only be held.
       startable: this.#gate === null ? null : this.#gate.possible(now, this.#tickMs),
     });
   }
@@ -198,6 +198,7 @@ export class Engine {
     if (lane.isQuiet) joinTurns(lane, this.lanes);
     lane.isQuiet = false;
     lane.served += claim.leases.length / lane.weight;
+    if (this.#settings.claimAhead) this.#gate?.claimTook(performance.now() - claim.leasedAt);
     this.#intake.receive(lane, claim);
     this.#schedule();
     // Beside a suspect nothing is held: a claim that was under way may have brought more than can start.
@@ -284,7 +285,7 @@ export class Engine {
     // A claim that waits could still bring what cannot be kept.
     if (this.keeper.isBlocked(now)) for (const lane of this.lanes) lane.abortWait();
     this.#running.tick(now);
-    this.#size.sawSlow(this.#intake.returnHeldTooLong(now));
+    this.#size.sawSlow(this.#intake.returnHeldTooLong(now, this.#gate?.aheadMs ?? 0));
     this.#schedule();
     this.#pumpAll();
   }

@@ -68,12 +68,12 @@ export class Intake {
     for (const attempt of lane.heldJobs.takeAll()) handBack(lane, attempt, 0);
   }
 
-  /** Hands back what has found no slot for too long; the answer is how long the oldest was held, 0: none was. */
-  returnHeldTooLong(now: number): number {
+  /** Hands back what has found no slot for too long, `aheadMs` apart; the answer is how long the oldest was held, 0: none was. */
+  returnHeldTooLong(now: number, aheadMs: number): number {
     let longest = 0;
     for (const lane of this.#engine.lanes()) {
       const heldMs = now - (lane.heldJobs.oldestAt ?? now);
-      if (heldMs < HELD_TOO_LONG_MS) continue;
+      if (heldMs < HELD_TOO_LONG_MS + aheadMs) continue;
       longest = Math.max(longest, heldMs);
       this.releaseHeld(lane);
     }

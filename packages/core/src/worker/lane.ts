@@ -17,8 +17,8 @@ const PAUSED_POLL_MS = 1000;
 const SHORTEST_WAIT_MS = 50;
 
 /**
- * One queue of a worker: what is held, what is finished and not yet settled, and the calls under way. At most one settling call and
- * one waiting claim at a time. A handler's end costs three cheap things: push, start the next, ask whether it is time to send.
+ * One queue of a worker: what is held, what is finished and not yet settled, and the calls under way: one claim, few that settle.
+ * A handler's end costs three cheap things: push, start the next, ask whether it is time to send.
  */
 export class Lane implements TurnTaker, Claimer {
   readonly queue: string;
@@ -101,9 +101,10 @@ export class Lane implements TurnTaker, Claimer {
       const batch = this.#finished.take(this.#mostItems, (attempt) => this.#isSendable(attempt, now));
       if (batch.length > 0) return this.#send(batch, this.#waiting === null ? ask.max : 0, now);
     } else if (dueAt !== null) this.#alarm.setFor(dueAt);
-    // What is finished goes out soon, and one call then carries both halves.
+    // What is finished goes out soon; one call then carries both halves.
     const joins = this.#finished.size > 0 && this.#engine.calls.settleAndClaim !== undefined;
-    if (ask.max === 0 || joins || this.#waiting !== null || this.#sending > 0 || this.held > 0) return;
+    if (ask.max === 0 || this.#waiting !== null || this.#asked > 0) return;
+    if (!ask.beside && (joins || this.#sending > 0 || this.held > 0)) return;
     if (now < this.#noClaimUntil) this.#alarm.setFor(this.#noClaimUntil);
     else void this.#wait(ask, now);
   }

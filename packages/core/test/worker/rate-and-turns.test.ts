@@ -77,6 +77,41 @@ test.each([
   },
 );
 
+test.each([true, false])(
+  'G9.4: the rate is reached on a store that answers slowly, if jobs may be held: %s',
+  async (claimAhead) => {
+    const backend = scriptedBackend();
+    const { starts, handlers } = recorded(0);
+    running = trial({
+      backend,
+      concurrency: 50,
+      claimAhead,
+      rate: { perSecond: 50 },
+      handlers: handlers.slice(0, 1),
+    });
+    const late = async <Answer>(claim: () => Answer): Promise<Answer> => {
+      const leasedAt = performance.now();
+      await sleep(300);
+      const answer = await claim();
+      return { ...answer, leasedAt };
+    };
+    backend.script.claim = (_request, plain) => late(plain);
+    backend.script.both = async (_settlements, _request, plain) => {
+      const leasedAt = performance.now();
+      await sleep(300);
+      const { outcomes, claim } = plain();
+      return { outcomes, claim: { ...claim, leasedAt } };
+    };
+    fill(backend, 1000, ['one']);
+    await running.worker.start();
+    await pass(10_000);
+    if (claimAhead) expect(starts.length).toBeGreaterThanOrEqual(50 * 10 * 0.9);
+    else expect(starts.length).toBeGreaterThan(0);
+    expect(starts.length).toBeLessThanOrEqual(50 * 10 + 5);
+    expect(backend.settled.filter(({ kind }) => kind === 'release')).toEqual([]);
+  },
+);
+
 test('G9.4: suspects keep to the rate too', async () => {
   const backend = scriptedBackend();
   running = trial({ backend, rate: { perSecond: 2 }, handlers: [handle(job, () => undefined)] });
