@@ -20,7 +20,7 @@ export function capabilitiesFor(options: ResolvedOptions): RabbitmqCapabilities 
     moves: 'copy',
     durability: 'fsync',
     retentionMs: null,
-    // Rounded up to 64 ms; each of up to 29 hops through the broker adds some ms, more under load.
+    // The process that moves them adds some ms for each level, more when thousands are due at the same moment.
     delay: Object.freeze({ maxMs: MAX_DELAY_MS, granularityMs: 500 }),
     lease: Object.freeze({
       minMs: 500,
@@ -43,7 +43,7 @@ export function capabilitiesFor(options: ResolvedOptions): RabbitmqCapabilities 
     deadLetters: Object.freeze({ order: 'none', cursor: false, byId: 'scan', retentionMs: null }),
     pacing: Object.freeze({ boundMs: 1000 }),
     payload: Object.freeze({ maxBytes: 1024 * 1024 }),
-    batch: Object.freeze({ maxItems: 500, maxBytes: 16 * 1024 * 1024 }),
+    batch: Object.freeze({ maxItems: 1000, maxBytes: 16 * 1024 * 1024 }),
     sessions: 'many-hosts',
     lookup: false,
     transactional: false,

@@ -1,4 +1,3 @@
-import { waitOf } from './ladder.ts';
 import type { Names } from './names.ts';
 import { MAX_CONSUMER_TIMEOUT_MS } from './options.ts';
 
@@ -35,20 +34,19 @@ export function pausedQueue(names: Names, queue: string): QueueDeclaration {
   return { name: names.paused(queue), arguments: COMMON };
 }
 
-/** Where jobs of one level of the ladder wait; their time over, they go on to the next level below, the last ones are ready. */
+/** Where jobs of one level of the ladder wait. The broker moves none of them by itself. */
 export function delayQueue(names: Names, queue: string, level: number): QueueDeclaration {
-  const target =
-    level === 0 ? deadTarget('', names.ready(queue)) : deadTarget(names.delay(queue, level - 1), null);
-  return {
-    name: names.delay(queue, level),
-    arguments: { ...COMMON, ...target, 'x-message-ttl': waitOf(level) },
-  };
+  return { name: names.delay(queue, level), arguments: COMMON };
 }
 
-function deadTarget(exchange: string, key: string | null): Arguments {
+export function delaysQueue(names: Names, queue: string): QueueDeclaration {
+  return { name: names.delays(queue), arguments: COMMON };
+}
+
+function deadTarget(exchange: string, key: string): Arguments {
   return {
     'x-dead-letter-exchange': exchange,
-    ...(key === null ? {} : { 'x-dead-letter-routing-key': key }),
+    'x-dead-letter-routing-key': key,
     'x-dead-letter-strategy': 'at-least-once',
   };
 }

@@ -9,7 +9,8 @@ import {
   RELEASE_REASONS,
   type ReleaseReason,
 } from '@surety/core/contract';
-import type { Message, Options } from 'amqplib';
+import type { Message } from 'amqplib';
+import type { MessageOptions } from './wire/publisher.ts';
 
 /** All that is known of a job beside its payload. Instants are ms since the epoch by the clock of whoever wrote them. */
 export interface Envelope {
@@ -65,6 +66,8 @@ interface Written {
   readonly front?: number;
 }
 
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
 interface Extra {
   readonly h?: Readonly<Record<string, string>>;
   readonly e?: readonly HistoryEntry[];
@@ -72,7 +75,7 @@ interface Extra {
 
 /** A message that can be published: properties with a new nonce, and the body. */
 export interface Encoded {
-  readonly options: Options.Publish & { readonly messageId: string };
+  readonly options: MessageOptions;
   readonly body: Buffer;
 }
 
@@ -108,24 +111,22 @@ export function encode(envelope: Envelope, payload: Buffer): Encoded {
   const hasExtra = hasHeaders || history.length > 0;
   const text = hasExtra ? JSON.stringify(extra) : '';
   const front = text.length > INLINE_BYTES ? Buffer.from(text) : null;
-  const written: Written = {
-    v: VERSION,
-    id,
-    at: envelope.enqueuedAt,
-    ...(envelope.dueAt !== envelope.enqueuedAt && { due: envelope.dueAt }),
-    ...(envelope.idempotencyKey !== id && { key: envelope.idempotencyKey }),
-    ...(envelope.maxAttempts !== null && { max: envelope.maxAttempts }),
-    ...(envelope.expiresAt !== null && { exp: envelope.expiresAt }),
-    ...(envelope.attempt > 0 && { att: envelope.attempt }),
-    ...(envelope.deliveries > 0 && { del: envelope.deliveries }),
-    ...(envelope.lostClaims > 0 && { lost: envelope.lostClaims }),
-    ...(envelope.lossBackedOff && { back: true }),
-    ...(envelope.interruptions > 0 && { int: envelope.interruptions }),
-    ...(envelope.redrives > 0 && { red: envelope.redrives }),
-    ...(envelope.unknownTypeSince !== null && { unk: envelope.unknownTypeSince }),
-    ...(envelope.deadAt !== null && { dead: envelope.deadAt }),
-    ...(hasExtra && (front === null ? { extra } : { front: front.length })),
-  };
+  // One by one, since most are left out of most messages.
+  const written: Writable<Written> = { v: VERSION, id, at: envelope.enqueuedAt };
+  if (envelope.dueAt !== envelope.enqueuedAt) written.due = envelope.dueAt;
+  if (envelope.idempotencyKey !== id) written.key = envelope.idempotencyKey;
+  if (envelope.maxAttempts !== null) written.max = envelope.maxAttempts;
+  if (envelope.expiresAt !== null) written.exp = envelope.expiresAt;
+  if (envelope.attempt > 0) written.att = envelope.attempt;
+  if (envelope.deliveries > 0) written.del = envelope.deliveries;
+  if (envelope.lostClaims > 0) written.lost = envelope.lostClaims;
+  if (envelope.lossBackedOff) written.back = true;
+  if (envelope.interruptions > 0) written.int = envelope.interruptions;
+  if (envelope.redrives > 0) written.red = envelope.redrives;
+  if (envelope.unknownTypeSince !== null) written.unk = envelope.unknownTypeSince;
+  if (envelope.deadAt !== null) written.dead = envelope.deadAt;
+  if (front !== null) written.front = front.length;
+  else if (hasExtra) written.extra = extra;
   return {
     options: {
       messageId: randomUUID(),
@@ -153,6 +154,12 @@ export function decode({ properties, content }: Message): Decoded {
   } catch (error) {
     return { broken: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** For what is told of a message. */
+export function idOf(message: Message): string {
+  const decoded = decode(message);
+  return 'broken' in decoded ? 'unreadable' : decoded.envelope.id;
 }
 
 function read(written: Written, extra: Extra, type: string): Envelope {

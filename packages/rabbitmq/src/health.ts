@@ -2,6 +2,9 @@ import type { BackendHealth, Notice } from '@surety/core/contract';
 import type { SuretyError } from '@surety/core/errors';
 import { fromNative } from './native-errors.ts';
 
+/** The connection over which jobs are held. */
+export const HOLDS_LEASES = 'consumer';
+
 /** Whether the broker can be reached, as each of the connections told last. */
 export class Health {
   readonly #troubles = new Map<string, SuretyError>();
@@ -9,10 +12,12 @@ export class Health {
   /** `null`: the connection stands. */
   heard(line: string, trouble: unknown, notify: (notice: Notice) => void): void {
     const before = this.#troubles.size;
+    const isNew = !this.#troubles.has(line);
     if (trouble === null) this.#troubles.delete(line);
     else this.#troubles.set(line, fromNative(trouble, 'connect'));
     const now = this.#troubles.size;
-    if (before === 0 && now > 0)
+    // With the connection that brings jobs their leases have ended: that is told although another one was lost before.
+    if (now > 0 && trouble !== null && (before === 0 || (isNew && line === HOLDS_LEASES)))
       notify({
         kind: 'degraded',
         reason: 'A connection to RabbitMQ was lost, or cannot be made.',

@@ -3,26 +3,28 @@ export const STEP_MS = 64;
 /** Enough for a year: 64 ms * 2^29 is 397 days. */
 export const LEVELS = 29;
 
-/** Where a delayed job enters the ladder. */
-export interface Route {
-  /** The highest level that it waits in. */
+/** One stay of a job in the ladder. Instants are ms by the clock of the broker. */
+export interface Stay {
   readonly level: number;
-  /** One word per level from there down: 1 waits, 0 passes by. */
-  readonly key: string;
+  /** When it may go on to a level below, or out of the ladder. */
+  readonly leavesAt: number;
+  readonly dueAt: number;
 }
 
-/** Rounded up, so that no job is early; null: ready at once. */
-export function routeFor(delayMs: number): Route | null {
-  if (!(delayMs > 0)) return null;
-  const bits = Math.ceil(delayMs / STEP_MS).toString(2);
-  return { level: bits.length - 1, key: bits.split('').join('.') };
-}
-
-/** The pattern of a binding of level `level`: what its word is, whatever came before and comes after. */
-export function patternOf(level: number, word: 0 | 1): string {
-  return `#.${word}${'.*'.repeat(level)}`;
+/** The level of a job that has so long to wait; null: it is ready. All that stands in one level waits for the same time, so the first in is the first out. */
+export function levelFor(leftMs: number): number | null {
+  if (!(leftMs > 0)) return null;
+  return Math.min(LEVELS - 1, Math.max(0, Math.floor(Math.log2(leftMs / STEP_MS))));
 }
 
 export function waitOf(level: number): number {
   return STEP_MS * 2 ** level;
+}
+
+/** Where a job waits next that is due at `dueAt`; null: it is ready. */
+export function stayUntil(dueAt: number, now: number): Stay | null {
+  const level = levelFor(dueAt - now);
+  if (level === null) return null;
+  // The lowest level has nothing below it: what is left is waited for there.
+  return { level, dueAt, leavesAt: level === 0 ? dueAt : Math.ceil(now + waitOf(level)) };
 }

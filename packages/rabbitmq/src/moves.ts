@@ -1,6 +1,8 @@
 import type { Call } from './call.ts';
+import type { BrokerClock } from './delays/broker-clock.ts';
+import { stayHeader } from './delays/stay-header.ts';
 import { type Envelope, encode } from './envelope.ts';
-import { routeFor } from './ladder.ts';
+import { levelFor, stayUntil } from './ladder.ts';
 import type { Names } from './names.ts';
 import { fromNative } from './native-errors.ts';
 import type { Topology } from './topology.ts';
@@ -22,23 +24,31 @@ export class Moves {
   readonly #names: Names;
   readonly #topology: Topology;
   readonly #publisher: Publisher;
-  readonly #met: Set<string>;
+  readonly #clock: BrokerClock;
+  readonly #meet: (queue: string) => void;
 
-  constructor(names: Names, topology: Topology, publisher: Publisher, met: Set<string>) {
+  constructor(
+    names: Names,
+    topology: Topology,
+    publisher: Publisher,
+    clock: BrokerClock,
+    meet: (queue: string) => void,
+  ) {
     this.#names = names;
     this.#topology = topology;
     this.#publisher = publisher;
-    this.#met = met;
+    this.#clock = clock;
+    this.#meet = meet;
   }
 
   /** Publishes copies. What had no queue is sent once more after the queues were made again: a job's own move may not fail for that. */
   async copy(copies: readonly Copy[], call: Call): Promise<readonly Published[]> {
+    const prepared = await this.prepare(copies, call);
+    if (prepared !== null)
+      return copies.map(() => ({ status: 'refused', error: prepared, unroutable: false }));
     const outgoing = copies.map(({ queue, envelope, payload, target }) =>
       this.outgoing(queue, envelope, payload, target),
     );
-    const prepared = await this.prepare(copies, call);
-    if (prepared !== null)
-      return outgoing.map(() => ({ status: 'refused', error: prepared, unroutable: false }));
     const published = await this.#publisher.publish(outgoing, call);
     const stray = published.flatMap((result, index) =>
       result.status === 'refused' && result.unroutable ? [index] : [],
@@ -60,14 +70,15 @@ export class Moves {
   ): Promise<ReturnType<typeof fromNative> | null> {
     const tops = new Map<string, number>();
     for (const { queue, target } of items) {
-      const level = target.to === 'later' ? (routeFor(target.delayMs)?.level ?? -1) : -1;
+      const level = target.to === 'later' ? (levelFor(target.delayMs) ?? -1) : -1;
       tops.set(queue, Math.max(level, tops.get(queue) ?? -1));
     }
     try {
       for (const [queue, top] of tops) {
-        this.#met.add(queue);
+        this.#meet(queue);
         if (top < 0) await this.#topology.base(queue, call);
         else await this.#topology.ladder(queue, top, call);
+        if (top >= 0) await this.#clock.known(call);
       }
       return null;
     } catch (error) {
@@ -78,8 +89,15 @@ export class Moves {
   outgoing(queue: string, envelope: Envelope, payload: Buffer, target: Target): Outgoing {
     const { options, body } = encode(envelope, payload);
     if (target.to === 'dead') return { exchange: '', key: this.#names.dead(queue), body, options };
-    const route = target.to === 'later' ? routeFor(target.delayMs) : null;
-    if (route === null) return { exchange: '', key: this.#names.ready(queue), body, options };
-    return { exchange: this.#names.delay(queue, route.level), key: route.key, body, options };
+    const now = target.to === 'later' ? this.#clock.latest() : 0;
+    const stay = target.to === 'later' ? stayUntil(now + target.delayMs, now) : null;
+    if (stay === null) return { exchange: '', key: this.#names.ready(queue), body, options };
+    const headers = { ...options.headers, ...stayHeader(stay) };
+    return {
+      exchange: '',
+      key: this.#names.delay(queue, stay.level),
+      body,
+      options: { ...options, headers },
+    };
   }
 }

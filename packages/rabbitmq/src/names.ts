@@ -9,8 +9,10 @@ export interface Names {
   deadLock(queue: string): string;
   /** An exchange that exists once the queue is old enough to be relied on. */
   mark(queue: string): string;
-  /** Queue and exchange of one level of the delay ladder. */
+  /** One level of the delay ladder; the exchange of that name exists once it and all below it are old enough to be relied on. */
   delay(queue: string, level: number): string;
+  /** Is listened to by the process that moves the delayed jobs, and always empty. */
+  delays(queue: string): string;
   /** The exchange that tells every process of a pause. */
   readonly control: string;
 }
@@ -23,6 +25,7 @@ export function namesOf(prefix: string): Names {
     deadLock: (queue) => `${prefix}.${queue}.dead.lock`,
     mark: (queue) => `${prefix}.${queue}`,
     delay: (queue, level) => `${prefix}.${queue}.delay.${level}`,
+    delays: (queue) => `${prefix}.${queue}.delay`,
     control: `${prefix}.control`,
   };
 }

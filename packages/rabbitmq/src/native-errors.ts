@@ -1,5 +1,6 @@
 import { type ErrorCode, isSuretyError, SuretyError } from '@surety/core/errors';
 import { ADAPTER } from './call.ts';
+import { handshakeErrorOf } from './handshake-errors.ts';
 
 /** By the reply code of AMQP, of a channel or a connection. */
 const BY_REPLY: Readonly<Record<number, ErrorCode>> = Object.freeze({
@@ -53,6 +54,8 @@ function codeOf(native: unknown): ErrorCode {
   const code = (native as { readonly code?: unknown } | null)?.code;
   if (typeof code === 'string' && NETWORK.has(code)) return 'BACKEND_UNAVAILABLE';
   if (native instanceof AggregateError) return codeOf(native.errors[0]);
+  const handshake = handshakeErrorOf(native);
+  if (handshake !== null) return handshake.code;
   return GONE.test(messageIn(native)) ? 'BACKEND_UNAVAILABLE' : 'INTERNAL';
 }
 
@@ -74,6 +77,9 @@ export function fromNative(native: unknown, operation: string, jobId: string | n
       },
     );
   }
+  const handshake = handshakeErrorOf(native);
+  if (handshake !== null)
+    return new SuretyError(code, handshake.what, { ...details, remedy: handshake.remedy });
   if (reply !== null)
     return new SuretyError(code, `RabbitMQ answered with ${reply}${wordOf(native)}.`, details);
   return new SuretyError(

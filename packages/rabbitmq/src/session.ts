@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type { Notice } from '@surety/core/contract';
-import type { Message } from 'amqplib';
-import { type Call, failure, startCall } from './call.ts';
+import { type Call, failure, LATE, startCall, within } from './call.ts';
 import { HeldLeases } from './claims/held.ts';
 import { Lanes } from './claims/lanes.ts';
-import { Pauses } from './claims/pauses.ts';
-import { decode } from './envelope.ts';
-import { routeFor } from './ladder.ts';
+import { noteOfDelays, Pauses } from './claims/pauses.ts';
+import { BrokerClock } from './delays/broker-clock.ts';
+import { Pumps } from './delays/pumps.ts';
+import { HOLDS_LEASES } from './health.ts';
+import { levelFor } from './ladder.ts';
 import { Moves } from './moves.ts';
 import { type Names, namesOf } from './names.ts';
 import { fromNative } from './native-errors.ts';
@@ -36,10 +38,12 @@ export class Session {
   readonly held: HeldLeases;
   readonly lanes: Lanes;
   readonly pauses: Pauses;
+  readonly pumps: Pumps;
+  readonly clock: BrokerClock;
   /** Queues, dead letters, pauses and counts: no job is held over it, so it may be cut. */
   readonly control: Line;
   /** Queues that this session has met. */
-  readonly met: Set<string> = new Set();
+  readonly #met = new Set<string>();
   readonly #options: ResolvedOptions;
   readonly #events: SessionEvents;
   readonly #consumer: Line;
@@ -52,29 +56,54 @@ export class Session {
     this.names = namesOf(options.prefix);
     this.control = this.#line('control', async () => undefined);
     this.#producer = this.#line('producer', async () => undefined);
-    this.#consumer = this.#line('consumer', (wire) => this.pauses.listen(wire));
-    this.topology = new Topology(this.control, this.names, options.declare);
-    this.publisher = new Publisher(this.#producer, () => this.topology.forgetAll());
-    this.pauses = new Pauses(
-      this.names,
-      this.control,
-      options.declare,
-      (queue) => void this.#pauseChanged(queue),
+    this.#consumer = this.#line(HOLDS_LEASES, (wire) => this.pauses.listen(wire));
+    this.topology = new Topology(this.control, this.names, options.declare, (queue) =>
+      this.#ladderGrown(queue),
     );
-    this.moves = new Moves(this.names, this.topology, this.publisher, this.met);
+    this.publisher = new Publisher(this.#producer, () => this.topology.forgetAll());
+    this.clock = new BrokerClock(this.#producer);
+    this.pauses = new Pauses(this.names, this.control, options.declare, {
+      paused: (queue) => void this.#pauseChanged(queue),
+      delays: (queue) => this.pumps.look(queue),
+    });
+    this.moves = new Moves(this.names, this.topology, this.publisher, this.clock, (queue) =>
+      this.meet(queue),
+    );
     this.lanes = new Lanes({
       names: this.names,
       moves: this.moves,
       publisher: this.publisher,
       line: this.#consumer,
       ended: (queue, reason, missing) => this.#laneEnded(queue, reason, missing),
-      doubled: (queue, messages) => this.#doubled(queue, messages),
+      doubled: (queue, ids) => this.#doubled(queue, ids),
+    });
+    this.pumps = new Pumps({
+      names: this.names,
+      clock: this.clock,
+      publisher: this.publisher,
+      topology: this.topology,
+      control: this.control,
+      line: this.#consumer,
+      doubled: (queue, ids) => this.#doubled(queue, ids),
+      stray: (queue) => this.topology.forget(queue),
     });
     this.held = new HeldLeases((held) => this.lanes.expire(held));
   }
 
   get isClosed(): boolean {
     return this.#closed;
+  }
+
+  /** Queues that this session has met. */
+  get met(): Iterable<string> {
+    return this.#met;
+  }
+
+  /** From here on the delayed jobs of the queue are looked after, here or elsewhere. */
+  meet(queue: string): void {
+    if (this.#met.has(queue)) return;
+    this.#met.add(queue);
+    this.pumps.meet(queue);
   }
 
   async open(call: Call): Promise<void> {
@@ -85,10 +114,9 @@ export class Session {
     }
     await this.topology.control(call);
     const { queues } = this.#options;
-    await Promise.all(
-      queues.map((queue) => this.topology.ladder(queue, routeFor(HOUR_MS)?.level ?? 0, call)),
-    );
-    for (const queue of queues) this.met.add(queue);
+    await Promise.all(queues.map((queue) => this.topology.ladder(queue, levelFor(HOUR_MS) ?? 0, call)));
+    this.clock.start();
+    for (const queue of queues) this.meet(queue);
     for (const line of [this.control, this.#consumer, this.#producer]) line.keep();
   }
 
@@ -98,7 +126,10 @@ export class Session {
     this.#closed = true;
     const deadline = performance.now() + graceMs;
     // Half of the time for what was delivered and not claimed, which goes back unharmed.
-    await this.lanes.pauseAll(performance.now() + graceMs / 2);
+    await Promise.all([
+      this.lanes.pauseAll(performance.now() + graceMs / 2),
+      this.#handOver(performance.now() + graceMs / 2),
+    ]);
     this.held.stop();
     await Promise.allSettled(
       [this.#consumer, this.#producer, this.control].map((line) => line.close(deadline)),
@@ -114,6 +145,8 @@ export class Session {
     return new Line(() => openWire(address(), this.#options, purpose), {
       up: async (wire) => {
         await up(wire);
+        // The other lines may still be on their way; whoever looks waits for them.
+        this.pumps.look(null);
         this.#events.heard(purpose, null);
       },
       down: (error) => {
@@ -121,6 +154,24 @@ export class Session {
         this.#events.heard(purpose, error);
       },
     });
+  }
+
+  /** Somebody else moves the delayed jobs from here on. */
+  async #handOver(deadline: number): Promise<void> {
+    this.clock.stop();
+    const queues = await within(this.pumps.stop(), deadline);
+    if (queues === LATE) return;
+    const call: Call = { operation: 'close', deadline };
+    await Promise.all(queues.map((queue) => this.#tellOfDelays(queue, call)));
+  }
+
+  #ladderGrown(queue: string): void {
+    this.pumps.look(queue);
+    void this.#tellOfDelays(queue, startCall('enqueue', ASK));
+  }
+
+  #tellOfDelays(queue: string, call: Call): Promise<unknown> {
+    return this.publisher.tell(this.names.control, noteOfDelays(queue), randomUUID(), call);
   }
 
   async #pauseChanged(queue: string): Promise<void> {
@@ -139,12 +190,9 @@ export class Session {
   }
 
   /** Nobody had claimed them, so no caller hears of it otherwise. */
-  #doubled(queue: string, messages: readonly Message[]): void {
-    const ids = messages.map((message) => {
-      const decoded = decode(message);
-      return 'broken' in decoded ? 'unreadable' : decoded.envelope.id;
-    });
-    const message = `The answer was lost when unclaimed jobs of queue "${queue}" were given back; each may be there twice: ${ids.join(', ')}`;
+  #doubled(queue: string, ids: readonly string[]): void {
+    if (this.#closed || ids.length === 0) return;
+    const message = `An answer was lost when delayed or unclaimed jobs of queue "${queue}" were moved; each may be there twice: ${ids.join(', ')}`;
     this.#events.notify({ kind: 'warning', code: 'OUTCOME_UNKNOWN', message });
   }
 }

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Channel } from 'amqplib';
 import { type Call, failure, LATE, timedOut, within } from './call.ts';
-import { deadQueue, delayQueue, type QueueDeclaration, readyQueue } from './declarations.ts';
-import { LEVELS, patternOf } from './ladder.ts';
+import { deadQueue, delayQueue, delaysQueue, type QueueDeclaration, readyQueue } from './declarations.ts';
+import { LEVELS } from './ladder.ts';
 import type { Names } from './names.ts';
 import { fromNative, overLostConnections, replyCode } from './native-errors.ts';
 import type { Line } from './wire/line.ts';
-import { distrust, onChannel, type Wire } from './wire/open-wire.ts';
+import { answered, distrust, onChannel, type Wire } from './wire/open-wire.ts';
 
 /**
  * A quorum queue that is younger than about a second comes back empty, or not at all, when the broker is killed. No job is accepted into one before this
  * time has passed since its declaration; an exchange that is declared then tells other processes that it has.
  */
-const MATURE_MS = 1500;
+export const MATURE_MS = 1500;
 /** The ladder is made in three parts, so that delays that grow from retry to retry wait for new levels three times at most: 32 s, 2 h, a year. */
-const PARTS: readonly number[] = [8, 16, LEVELS - 1];
+export const LADDER_PARTS: readonly number[] = [8, 16, LEVELS - 1];
 
 /** Something being made, or made. */
 interface Making {
@@ -28,17 +28,22 @@ export class Topology {
   readonly #line: Line;
   readonly #names: Names;
   readonly #declares: boolean;
+  readonly #grown: (queue: string) => void;
   readonly #makings = new Map<string, Making>();
   /** When they were declared here; only those that may have been new. */
   readonly #declaredAt = new Map<string, number>();
   /** Were missing, although they had been there: their age is not what their marks say. */
   readonly #renewed = new Set<string>();
+  /** The same of parts of ladders, by queue and highest level. */
+  readonly #renewedParts = new Set<string>();
   #madeOn: Wire | null = null;
 
-  constructor(line: Line, names: Names, declares: boolean) {
+  /** `grown` is told when levels were made. */
+  constructor(line: Line, names: Names, declares: boolean, grown: (queue: string) => void) {
     this.#line = line;
     this.#names = names;
     this.#declares = declares;
+    this.#grown = grown;
   }
 
   /** The queue and its dead letters are there: it can be claimed from. */
@@ -69,10 +74,16 @@ export class Topology {
   /** The ladder up to a level. */
   async ladder(queue: string, top: number, call: Call): Promise<void> {
     await this.base(queue, call);
-    const end = PARTS.find((last) => last >= top) ?? LEVELS - 1;
+    const end = LADDER_PARTS.find((last) => last >= top) ?? LEVELS - 1;
     await this.#once(`${queue} ladder ${end}`, call, (wire, making) =>
       this.#levels(wire, making, queue, end),
     );
+  }
+
+  /** Whether the part of the ladder that ends with a level stands. */
+  async hasLadder(queue: string, top: number, call: Call): Promise<boolean> {
+    const wire = await this.#line.get(call);
+    return answered(wire, call, exchangeExists(wire, this.#names.delay(queue, top)));
   }
 
   /** The exchange that tells of pauses. */
@@ -89,6 +100,7 @@ export class Topology {
   /** Something of this queue is missing: made again with the next call. */
   forget(queue: string): void {
     this.#renewed.add(queue);
+    for (const top of LADDER_PARTS) this.#renewedParts.add(`${queue} ${top}`);
     this.#declaredAt.delete(queue);
     for (const key of this.#makings.keys()) if (key.startsWith(`${queue} `)) this.#makings.delete(key);
   }
@@ -100,8 +112,9 @@ export class Topology {
 
   async #levels(wire: Wire, making: Making, queue: string, top: number): Promise<void> {
     const names = this.#names;
-    // The exchange of a level is the last thing that is made of it, and after all below it.
-    const isThere = !this.#renewed.has(queue) && (await exchangeExists(wire, names.delay(queue, top)));
+    // Made last, once all up to this level are old enough.
+    const isThere =
+      !this.#renewedParts.has(`${queue} ${top}`) && (await exchangeExists(wire, names.delay(queue, top)));
     if (isThere) return;
     if (!this.#declares)
       throw failure(
@@ -110,23 +123,17 @@ export class Topology {
         'enqueue',
       );
     await onChannel(wire, async (channel) => {
+      await this.#queue(channel, delaysQueue(names, queue));
       for (let level = 0; level <= top; level++) await this.#queue(channel, delayQueue(names, queue, level));
     });
     await this.#mature(making, performance.now());
+    const parts = LADDER_PARTS.filter((part) => part <= top);
     await onChannel(wire, async (channel) => {
-      for (let level = 0; level <= top; level++) await this.#step(channel, queue, level);
+      for (const part of parts)
+        await channel.assertExchange(names.delay(queue, part), 'fanout', { durable: true });
     });
-  }
-
-  /** What enters level n waits in its queue or passes by, to the level below or out of the ladder. */
-  async #step(channel: Channel, queue: string, level: number): Promise<void> {
-    const names = this.#names;
-    const name = names.delay(queue, level);
-    await channel.assertExchange(name, 'topic', { durable: true });
-    await channel.bindQueue(name, name, patternOf(level, 1));
-    const pass = patternOf(level, 0);
-    if (level === 0) await channel.bindQueue(names.ready(queue), name, pass);
-    else await channel.bindExchange(names.delay(queue, level - 1), name, pass);
+    for (const part of parts) this.#renewedParts.delete(`${queue} ${part}`);
+    this.#grown(queue);
   }
 
   async #mature(making: Making, since: number): Promise<void> {
@@ -197,6 +204,6 @@ function missing(call: Call, cause: unknown): Error {
     'SCHEMA_MISSING',
     'A queue or exchange of Surety is missing, and this process may not make it.',
     call.operation,
-    { cause, remedy: 'Make the topology with a user that may declare, or set the option declare.' },
+    { cause, remedy: 'Let a user that may declare run `surety migrate`, or set the option declare.' },
   );
 }

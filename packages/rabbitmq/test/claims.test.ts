@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type RabbitmqServer, startRabbitmq } from '@surety/testbed';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -64,6 +65,27 @@ describe('a waiting claim', () => {
     await complete(backend, held);
     await producing;
     expect(await claim(producer, queue)).toEqual([]);
+  });
+
+  it('that came to its end leaves one copy of each job, whenever the process stops', async () => {
+    await using producer = await opened({ url: server.url });
+    const queues = Array.from({ length: 12 }, freshQueue);
+    await Promise.all(queues.map((queue) => accept(producer, [newJob(queue)])));
+    // The consumers are given up 50 ms after the last that they did.
+    for (const restMs of [0, 15, 30, 45]) {
+      const backend = await opened({ url: server.url });
+      const leases = await Promise.all(
+        queues.map((queue) => claim(backend, queue, { max: 2, waitMs: 60_000 })),
+      );
+      expect(await complete(backend, leases.flat())).toEqual(queues.map(() => 'settled'));
+      // Brought by consumers that are still open, and given back some ms later or by the stop.
+      for (const queue of queues) await accept(producer, [newJob(queue)]);
+      await sleep(restMs);
+      // Long enough for a busy machine: cut short, a stop may leave two copies.
+      await backend.close({ graceMs: 30_000 });
+      const counts = await Promise.all(queues.map((queue) => producer.counts(queue, CALL)));
+      expect(counts.map(({ ready }) => ready.value)).toEqual(queues.map(() => 1));
+    }
   });
 
   it('goes on after its queue was deleted, without an end of the process (B029)', async () => {

@@ -1,44 +1,65 @@
-import { LEVELS, routeFor, waitOf } from '../src/ladder.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConfirmChannel } from 'amqplib';
+import { noteOfDelays } from '../src/claims/pauses.ts';
+import { readStay, stayHeader } from '../src/delays/stay-header.ts';
+import { idOf } from '../src/envelope.ts';
+import { LEVELS } from '../src/ladder.ts';
 import { namesOf } from '../src/names.ts';
 import { withChannel } from './raw-channel.ts';
 
-/** As if time had passed for the scheduled jobs of one queue: each enters the ladder anew, with what is left of its delay. */
+/** A process that looks at a level holds what is at its head for a moment: it is looked for again. */
+const PASSES = 20;
+const PAUSE_MS = 50;
+
+/** As if time had passed for the scheduled jobs of one queue: each leaves its level, and is due, so much earlier. */
 export async function elapse(url: string, queue: string, ms: number): Promise<void> {
   const names = namesOf('surety');
-  // Levels are made from below: the first that is missing is the end.
-  for (let level = 0; level < LEVELS; level++) {
-    const name = names.delay(queue, level);
-    const isThere = await withChannel(url, (channel) => moveAll(channel, name)).catch(() => false);
-    if (!isThere) return;
+  const shifted = new Set<string>();
+  for (let pass = 0; pass < PASSES; pass++) {
+    const before = shifted.size;
+    await withChannel(url, async (channel) => {
+      // Levels are made from below: the first that is missing is the end, and closes the channel.
+      for (let level = 0; level < LEVELS; level++)
+        await shiftAll(channel, names.delay(queue, level), level, ms, shifted);
+    }).catch(() => undefined);
+    if (shifted.size === before && before > 0) break;
+    await sleep(PAUSE_MS);
   }
+  await withChannel(url, async (channel) => {
+    channel.publish(names.control, '', noteOfDelays(queue));
+    await channel.waitForConfirms();
+  });
+}
 
-  async function moveAll(
-    channel: Parameters<Parameters<typeof withChannel>[1]>[0],
-    name: string,
-  ): Promise<boolean> {
-    const { messageCount } = await channel.checkQueue(name);
-    const level = Number(name.slice(name.lastIndexOf('.') + 1));
-    for (let n = 0; n < messageCount; n++) {
-      const message = await channel.get(name);
-      if (message === false) break;
-      const key = message.fields.routingKey;
-      const below = key.split('.').slice(-level);
-      const rest = level === 0 ? 0 : Number.parseInt(below.join(''), 2) * waitOf(0);
-      const route = routeFor(waitOf(level) + rest - ms);
-      const { messageId, type, headers } = message.properties;
-      const options = {
-        persistent: true,
-        mandatory: true,
-        messageId,
-        type,
-        headers: { surety: headers?.['surety'] },
-      };
-      if (route === null) channel.sendToQueue(names.ready(queue), message.content, options);
-      else channel.publish(names.delay(queue, route.level), route.key, message.content, options);
-      await channel.waitForConfirms();
-      channel.ack(message);
+async function shiftAll(
+  channel: ConfirmChannel,
+  name: string,
+  level: number,
+  ms: number,
+  shifted: Set<string>,
+): Promise<void> {
+  const { messageCount } = await channel.checkQueue(name);
+  for (let n = 0; n < messageCount; n++) {
+    const message = await channel.get(name);
+    if (message === false) break;
+    const id = idOf(message);
+    if (shifted.has(id)) {
+      channel.nack(message);
+      continue;
     }
-    await channel.checkQueue(name);
-    return true;
+    shifted.add(id);
+    const { messageId, type, headers } = message.properties;
+    const { leavesAt, dueAt } = readStay(message);
+    const stay = { level, leavesAt: Math.max(0, leavesAt - ms), dueAt: Math.max(0, dueAt - ms) };
+    channel.sendToQueue(name, message.content, {
+      persistent: true,
+      mandatory: true,
+      messageId,
+      type,
+      headers: { surety: headers?.['surety'], ...stayHeader(stay) },
+    });
+    await channel.waitForConfirms();
+    channel.ack(message);
   }
+  await channel.checkQueue(name);
 }

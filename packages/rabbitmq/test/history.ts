@@ -11,24 +11,26 @@ interface Life {
   readonly settledAt: number[];
   /** Calls whose answer was lost, and leases that ended under their holder: each may leave another copy. */
   faults: number;
+  /** All of it in words, with the time in seconds. */
+  readonly story: string[];
 }
 
 /** Work of many jobs under faults, and what it came to. */
 export interface History {
   readonly accepted: number;
-  /** Accepted, and never completed. */
+  /** Accepted, and never completed: what happened to each. */
   readonly lost: readonly string[];
-  /** Completed more often than enqueues and faults of that very job can explain. */
+  /** Completed more often than enqueues and faults of that very job can explain: what happened to each. */
   readonly unexplained: readonly string[];
   /** Completions beyond the first of each job. */
   readonly extra: number;
+  /** How long it took from the end of all faults until nothing was left to do. */
+  readonly restMs: number;
 }
 
 const JOBS = 1000;
 const BATCH = 10;
 const LEASE_MS = 5000;
-/** An acknowledgement has no confirm: what the broker had in hand when it ended may be undone, and the job runs again. */
-const UNWRITTEN_MS = 1000;
 /** After the faults have ended: from here on nothing may be missing. */
 const PATIENCE_MS = 60_000;
 const ERROR = { code: 'X', name: 'Error', message: 'x', stack: null, attempt: 1 };
@@ -41,7 +43,7 @@ export async function runHistory(
   queue: string,
   producer: Backend,
   workers: readonly Backend[],
-  /** What the workers' backends have told; filled while they work. */
+  /** What all the backends have told; filled while they work. */
   notices: readonly Notice[],
   disturb: (brokerEnds: (end: () => Promise<void>) => Promise<void>) => Promise<void>,
   /** How long some of the jobs, and of their retries, are put off; 0: none is. */
@@ -49,19 +51,28 @@ export async function runHistory(
 ): Promise<History> {
   const lives = new Map<string, Life>();
   const lifeOf = (id: string): Life => {
-    const life = lives.get(id) ?? { enqueues: [], completed: 0, settledAt: [], faults: 0 };
+    const life = lives.get(id) ?? { enqueues: [], completed: 0, settledAt: [], faults: 0, story: [] };
     lives.set(id, life);
     return life;
   };
   let working = true;
-  const ended = workers.map((worker) => work(worker, queue, lifeOf, () => working, delayMs));
-  const producing = produce(producer, queue, lifeOf, delayMs);
+  // An acknowledgement has no confirm: what the broker had not written when it ended is undone, and the job runs again. A copy that was confirmed
+  // stands in the log of the queue behind all that was acknowledged before it was sent.
+  let writtenUpTo = 0;
+  const confirmed = (sentAt: number): void => {
+    writtenUpTo = Math.max(writtenUpTo, sentAt);
+  };
+  const ended = workers.map((worker) =>
+    work({ backend: worker, queue, lifeOf, delayMs, confirmed }, () => working),
+  );
+  const producing = produce({ backend: producer, queue, lifeOf, delayMs, confirmed });
   const ends: { readonly from: number; readonly to: number }[] = [];
   await disturb(async (end) => {
-    const from = performance.now() - UNWRITTEN_MS;
+    const from = writtenUpTo;
     await end();
     ends.push({ from, to: performance.now() });
   });
+  const healedAt = performance.now();
   await producing;
   const isDone = async (): Promise<boolean> => {
     if (![...lives.values()].every(({ completed }) => completed > 0)) return false;
@@ -71,23 +82,34 @@ export async function runHistory(
   };
   const deadline = performance.now() + PATIENCE_MS;
   while (!(await isDone().catch(() => false)) && performance.now() < deadline) await sleep(50);
+  const restMs = performance.now() - healedAt;
   working = false;
   await Promise.all(ended);
   const all = [...lives];
   return {
     accepted: all.length,
-    lost: all.filter(([, { completed }]) => completed === 0).map(([id]) => id),
+    lost: all.filter(([, { completed }]) => completed === 0).map(storyOf),
     unexplained: all
       .filter(
         ([id, life]) =>
           life.completed > life.enqueues.length + life.faults + undone(life, ends) + doubled(id, notices),
       )
-      .map(([id]) => id),
+      .map(storyOf),
+    restMs,
     extra: all.reduce((sum, [, { completed }]) => sum + Math.max(0, completed - 1), 0),
   };
 }
 
-/** How often an answer was lost that concerned the job, and nobody had claimed it. */
+/** With its id; times are in seconds. */
+function storyOf([id, { story }]: readonly [string, Life]): string {
+  return [id, ...story].join('; ');
+}
+
+function tell({ story }: Life, what: string): void {
+  story.push(`${(performance.now() / 1000).toFixed(3)} ${what}`);
+}
+
+/** How often an answer was lost that concerned the job while nobody had claimed it: it was given back, or moved on from one delay to the next. */
 function doubled(id: string, notices: readonly Notice[]): number {
   return notices.filter((notice) => notice.kind === 'warning' && notice.message.includes(id)).length;
 }
@@ -100,23 +122,31 @@ function undone(
   return settledAt.filter((at) => ends.some(({ from, to }) => at >= from && at <= to)).length;
 }
 
-async function produce(
-  producer: Backend,
-  queue: string,
-  lifeOf: (id: string) => Life,
-  delayMs: number,
-): Promise<void> {
+/** Who takes part, and with what. */
+interface Part {
+  readonly backend: Backend;
+  readonly queue: string;
+  readonly lifeOf: (id: string) => Life;
+  readonly delayMs: number;
+  /** A message that was sent to the queue at this moment, not through the delays, was stored. */
+  readonly confirmed: (sentAt: number) => void;
+}
+
+async function produce({ backend, queue, lifeOf, delayMs, confirmed }: Part): Promise<void> {
   for (let sent = 0; sent < JOBS; sent += BATCH) {
     let open = Array.from({ length: BATCH }, (_, n) =>
       newJob(queue, n === 0 ? { delayMs: 2 * delayMs } : {}),
     );
     while (open.length > 0) {
-      const outcomes = await producer.enqueue(open, { timeoutMs: 2000 }).catch(() => []);
+      const sentAt = performance.now();
+      const outcomes = await backend.enqueue(open, { timeoutMs: 2000 }).catch(() => []);
       const again = [];
       for (const [index, job] of open.entries()) {
         const status = outcomes[index]?.status ?? 'rejected';
         if (status === 'accepted' || status === 'unknown') lifeOf(job.id).enqueues.push(status);
+        tell(lifeOf(job.id), `enqueue with ${job.delayMs} ms: ${status}`);
         if (status !== 'accepted') again.push(job);
+        else if (job.delayMs === 0) confirmed(sentAt);
       }
       open = again;
       await sleep(open.length > 0 ? 50 : 5);
@@ -125,11 +155,8 @@ async function produce(
 }
 
 async function work(
-  backend: Backend,
-  queue: string,
-  lifeOf: (id: string) => Life,
+  { backend, queue, lifeOf, delayMs, confirmed }: Part,
   isWorking: () => boolean,
-  delayMs: number,
 ): Promise<void> {
   const request = { queue, max: 5, leaseMs: LEASE_MS, waitMs: 200, signal: null, timeoutMs: 2000 };
   while (isWorking()) {
@@ -139,16 +166,25 @@ async function work(
       continue;
     }
     const settlements = claim.leases.map((lease) => settlementOf(lease, delayMs));
+    for (const { kind, lease } of settlements)
+      tell(lifeOf(lease.id), `claim as attempt ${lease.attempt}, delivery ${lease.deliveries}, to ${kind}`);
+    const sentAt = performance.now();
     const outcomes = await backend.settle(settlements, { timeoutMs: 2000 }).catch(() => []);
     for (const [index, { lease, kind }] of settlements.entries()) {
       const status = outcomes[index]?.status ?? 'unknown';
       const life = lifeOf(lease.id);
+      tell(life, `${kind}: ${status}`);
       if (status === 'settled') life.settledAt.push(performance.now());
       else life.faults += 1;
+      if (status === 'settled' && isCopiedAtOnce(settlements[index])) confirmed(sentAt);
       // One whose answer was lost may have counted.
       if (kind === 'complete' && status !== 'lease-lost') life.completed += 1;
     }
   }
+}
+
+function isCopiedAtOnce(settlement: Settlement | undefined): boolean {
+  return (settlement?.kind === 'retry' || settlement?.kind === 'release') && settlement.delayMs === 0;
 }
 
 /** Most are moves: only between the two halves of one can a job be lost. */

@@ -23,6 +23,13 @@ async function deleteQueue(name: string): Promise<void> {
   await withChannel(server.url, (channel) => channel.deleteQueue(name));
 }
 
+/** The first part of the ladder of a queue. */
+async function deleteLevels(queue: string): Promise<void> {
+  await withChannel(server.url, async (channel) => {
+    for (let level = 0; level <= 8; level++) await channel.deleteQueue(`surety.${queue}.delay.${level}`);
+  });
+}
+
 describe('a job that reaches no queue', () => {
   it('is rejected, not confirmed; the next call makes the queue again (B001)', async () => {
     await using backend = await opened({ url: server.url });
@@ -71,21 +78,34 @@ describe('a job that reaches no queue', () => {
     });
   });
 
-  it('is found out for a delay too, whose exchange is gone', async () => {
-    await using backend = await opened({ url: server.url });
+  it('is found out for a delay too, whose level is gone, by a process that does not move the delayed jobs', async () => {
     const queue = freshQueue();
+    await using mover = await opened({ url: server.url, queues: [queue] });
+    await accept(mover, [newJob(queue, { delayMs: 100 })]);
+    await complete(mover, await claimAll(mover, queue, 1));
+    await using backend = await opened({ url: server.url });
     await accept(backend, [newJob(queue, { delayMs: 100 })]);
-    // One that is on its way when its next exchange disappears would wait for minutes: the broker asks again that seldom.
-    await claimAll(backend, queue, 1);
-    await withChannel(server.url, async (channel) => {
-      for (let level = 0; level <= 8; level++) await channel.deleteExchange(`surety.${queue}.delay.${level}`);
-    });
+    await complete(backend, await claimAll(backend, queue, 1));
+    await deleteLevels(queue);
     const [outcome] = await backend.enqueue([newJob(queue, { delayMs: 100 })], CALL);
     expect(outcome).toMatchObject({
       status: 'rejected',
       error: { code: 'BACKEND_UNAVAILABLE', retryable: 'yes' },
     });
     await accept(backend, [newJob(queue, { delayMs: 100 })]);
+    await claimAll(backend, queue, 1);
+  });
+
+  it('does not happen in the process that moves the delayed jobs: it hears when a level goes', async () => {
+    const queue = freshQueue();
+    await using backend = await opened({ url: server.url });
+    await accept(backend, [newJob(queue, { delayMs: 100 })]);
+    await complete(backend, await claimAll(backend, queue, 1));
+    await deleteLevels(queue);
+    await eventually('the levels are made again', async () => {
+      const [outcome] = await backend.enqueue([newJob(queue, { delayMs: 100 })], CALL);
+      return outcome?.status === 'accepted';
+    });
     await claimAll(backend, queue, 1);
   });
 });

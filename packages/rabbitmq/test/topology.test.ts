@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => server.destroy());
 
 describe('what is declared', () => {
-  it('is durable and loses nothing: no limit, a dead target, at least once, on every queue (B047, B063)', async () => {
+  it('is durable and loses nothing: no limit, a dead target, at least once (B047, B063)', async () => {
     await using backend = await opened({ url: server.url, prefix: 'args' });
     await accept(backend, [newJob('mail', { delayMs: 1000 })]);
     await backend.pacing.pause('mail', CALL);
@@ -30,6 +30,7 @@ describe('what is declared', () => {
       [
         'args.mail',
         'args.mail.dead',
+        'args.mail.delay',
         'args.mail.paused',
         ...Array.from({ length: 9 }, (_, n) => `args.mail.delay.${n}`),
       ].toSorted(),
@@ -38,8 +39,8 @@ describe('what is declared', () => {
       expect(line).toMatch(/\ttrue\t.*quorum\t/);
       for (const text of ['x-delivery-limit', '2147483647', 'reject-publish', 'x-consumer-timeout'])
         expect(line).toContain(text);
-      if (/dead\t|paused\t/.test(line)) continue;
-      expect(line).toContain('at-least-once');
+      // The net under a job that the broker itself takes out of the queue.
+      if (line.startsWith('args.mail\t')) expect(line).toContain('at-least-once');
     }
   });
 

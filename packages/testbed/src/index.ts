@@ -25,6 +25,7 @@ export { sharedRedis } from './redis/shared-redis.ts';
 export { type RedisServerOptions, startRedis } from './redis/start-redis.ts';
 export { type RedisCluster, startRedisCluster } from './redis/start-redis-cluster.ts';
 export { type RedisPair, startRedisPair } from './redis/start-redis-pair.ts';
+export { type RedisSentinel, startRedisSentinel } from './redis/start-redis-sentinel.ts';
 export { sharedSqs } from './sqs/shared-sqs.ts';
 export type { SqsAccess, SqsAction, SqsFault, SqsFaults, SqsServer } from './sqs/sqs-server.ts';
 export { type SqsOptions, startSqs } from './sqs/start-sqs.ts';

@@ -18,6 +18,10 @@ export class Deliveries {
     this.#channel = channel;
   }
 
+  get isEmpty(): boolean {
+    return this.#outstanding.size === 0;
+  }
+
   add({ fields }: Message, consumer: Consumer | null): void {
     if (consumer !== null) consumer.unacked += 1;
     this.#outstanding.set(fields.deliveryTag, consumer);

@@ -37,6 +37,17 @@ export class FittedConsumer {
     return this.#consumer !== null;
   }
 
+  /** What it may still bring. */
+  get room(): number {
+    const consumer = this.#consumer;
+    return consumer === null ? 0 : Math.max(0, consumer.prefetch - consumer.unacked);
+  }
+
+  /** Resolves once the change under way is over. */
+  async changed(): Promise<void> {
+    await this.#changing;
+  }
+
   /** Makes it bring what is needed now. */
   fit(): void {
     const needed = this.#needed();

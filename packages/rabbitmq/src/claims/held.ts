@@ -6,6 +6,8 @@ import type { Lane } from './lane.ts';
 export interface Held {
   readonly lane: Lane;
   readonly tag: number;
+  /** The nonce of the copy. */
+  readonly copy: string;
   readonly queue: string;
   readonly nonce: string;
   readonly envelope: Envelope;
@@ -19,8 +21,11 @@ export interface Held {
 
 /** Where a lease keeps which delivery it holds. */
 const HELD: unique symbol = Symbol('surety.rabbitmq.held');
+/** Which copy of its job it holds, for who records histories. */
+const COPY: unique symbol = Symbol.for('surety.copy') as never;
 interface HoldingLease extends Lease {
   readonly [HELD]: Held;
+  readonly [COPY]: string;
 }
 
 const LONGEST_MS = 2 ** 31 - 1;
@@ -132,6 +137,7 @@ export function leaseOf(held: Held): Lease {
     waitedMs: Math.max(0, now - envelope.dueAt),
     expiresInMs: envelope.expiresAt === null ? null : envelope.expiresAt - now,
     [HELD]: held,
+    [COPY]: held.copy,
   };
   return lease;
 }

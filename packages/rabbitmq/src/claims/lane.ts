@@ -1,30 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import type { Channel, Message } from 'amqplib';
 import { type Call, failure, LATE, timedOut, within } from '../call.ts';
 import { answered, distrust, type Wire } from '../wire/open-wire.ts';
+import { Acknowledgements, NOT_SENT } from './acknowledgements.ts';
+import { Arrivals } from './arrivals.ts';
+import { askLeader } from './ask-leader.ts';
 import { type Consumer, Deliveries } from './deliveries.ts';
 import { FittedConsumer } from './fitted-consumer.ts';
-
-/** How a waiting claim ended. */
-export type Waited = { readonly messages: Message[]; readonly paused: boolean };
-
-interface Waiter {
-  readonly max: number;
-  readonly end: (waited: Waited) => void;
-  readonly fail: (error: unknown) => void;
-}
-
-/** What a lane tells its backend. */
-export interface LaneEvents {
-  /** Delivered, and nobody asks for them any more. */
-  readonly unclaimed: (lane: Lane, messages: readonly Message[]) => Promise<void>;
-  /** The channel is gone, and what was held over it. `cancelled`: the broker ended a consumer. */
-  readonly ended: (lane: Lane, reason: unknown, cancelled: boolean) => void;
-}
+import { CANCELLED, type LaneEvents, RENEWED } from './lane-events.ts';
+import { takeReady } from './take-ready.ts';
+import { type Waited, Waiters } from './waiters.ts';
 
 /** How long a consumer is kept open after a claim, for the next one. */
 const LINGER_MS = 50;
-const CANCELLED = new Error('channel closed: the broker cancelled the consumer');
+const BUSY_MS = 5;
 /** An aborted claim does not wait longer than this for the broker to confirm that nothing more comes. */
 const CANCEL_MS = 700;
 
@@ -39,12 +27,18 @@ export class Lane {
   readonly #channel: Channel;
   readonly #events: LaneEvents;
   readonly #deliveries: Deliveries;
-  readonly #buffer: Message[] = [];
-  #waiters: Waiter[] = [];
+  readonly #acknowledgements: Acknowledgements = new Acknowledgements((tags) => this.#sendAcks(tags));
+  readonly #arrivals: Arrivals = new Arrivals(() => this.#flush());
+  readonly #waiters: Waiters = new Waiters();
+  /** By calls that do not wait for a delivery, only for a consumer. */
+  #asked = 0;
   readonly #consumer: FittedConsumer;
   #linger: NodeJS.Timeout | null = null;
   #isOpen = true;
-  #isFlushing = false;
+  #ackedAt = Number.NEGATIVE_INFINITY;
+  /** Ready jobs in the broker's queue, as far as known. */
+  #behind = 0;
+  #heardAt: number = performance.now();
 
   constructor(wire: Wire, channel: Channel, queue: string, name: string, events: LaneEvents) {
     this.wire = wire;
@@ -54,9 +48,13 @@ export class Lane {
     this.#events = events;
     this.#deliveries = new Deliveries(channel);
     this.#consumer = new FittedConsumer(channel, name, {
-      needed: () => this.#needed(),
-      received: (consumer, message) => this.#arrived(consumer, message),
-      changed: () => (this.#waiters.length > 0 ? this.#fit() : this.#lingerOn()),
+      // What has arrived is as good as theirs.
+      needed: () => Math.max(0, this.#asked + this.#waiters.asked - this.#arrivals.count),
+      received: (consumer, message) => {
+        this.#received(consumer, message);
+        if (message !== null) this.#arrivals.add(message);
+      },
+      changed: () => (this.#waiters.size > 0 || this.#asked > 0 ? this.#fit() : this.#lingerOn()),
       failed: (error) => this.#end(error),
     });
     channel.on('error', (error) => this.#end(error));
@@ -70,18 +68,23 @@ export class Lane {
 
   /** Delivered here, claimed by nobody yet: ready as far as anybody can tell. */
   get unclaimed(): number {
-    return this.#buffer.length;
+    return this.#arrivals.count;
+  }
+
+  /** For how long nothing was held or brought. */
+  get quietMs(): number {
+    return this.#deliveries.isEmpty ? performance.now() - this.#heardAt : 0;
   }
 
   get isWaiting(): boolean {
-    return this.#waiters.length > 0 || this.#consumer.isAttached;
+    return this.#waiters.size > 0 || this.#consumer.isAttached;
   }
 
   /** Asks once. */
   async take(max: number, call: Call): Promise<Message[]> {
     await this.#consumer.detach(call.deadline);
-    if (this.#buffer.length > 0) return this.#buffer.splice(0, max);
-    const taking = max === 1 ? this.#get() : this.#consumeOnce(max);
+    if (this.#arrivals.count > 0) return this.#arrivals.take(max);
+    const taking = takeReady(this.#channel, this.#name, max, (...delivery) => this.#received(...delivery));
     const from = performance.now();
     const heard = this.wire.heardBytes;
     const taken = await within(taking, call.deadline);
@@ -95,52 +98,42 @@ export class Lane {
     throw timedOut(call);
   }
 
-  /** What has been delivered by now; asks only where no consumer brings jobs by itself. */
+  /** What has been delivered by now. Where no consumer brings jobs one is made, and goes on bringing them: whoever calls this calls it again. */
   async drain(max: number, call: Call): Promise<Message[]> {
-    if (!this.#consumer.isAttached && this.#buffer.length === 0) return this.take(max, call);
-    const messages = this.#buffer.splice(0, max);
-    // Somebody asks: the consumer is kept for a moment longer.
-    if (this.#linger !== null) this.#linger.refresh();
+    if (!this.#consumer.isAttached && this.#arrivals.count === 0) await this.#attach(max, call);
+    // Delivered, or ready and certain to be brought.
+    const coming = this.#arrivals.count + Math.min(this.#behind, this.#consumer.room);
+    await this.#arrivals.gather(Math.min(max, coming));
+    const messages = this.#arrivals.take(max);
+    this.#hand();
+    this.#lingerOn();
     return messages;
   }
 
   /** Waits for a first job. Resolves empty when the time is over, and with what it holds when the signal aborts. */
   wait(max: number, waitMs: number, signal: AbortSignal | null): Promise<Waited> {
     if (!this.#isOpen) return Promise.reject(new Error('channel closed'));
-    if (this.#buffer.length > 0)
-      return Promise.resolve({ messages: this.#buffer.splice(0, max), paused: false });
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
-        this.#waiters = this.#waiters.filter((other) => other !== waiter);
-      };
-      const end = (waited: Waited): void => {
-        leave();
-        if (this.#waiters.length === 0) this.#lingerOn();
-        resolve(waited);
-      };
-      const fail = (error: unknown): void => {
-        leave();
-        reject(error instanceof Error ? error : new Error(String(error)));
-      };
-      const waiter: Waiter = { max, end, fail };
-      const abort = (): void => {
-        // From here on nothing is handed to it by the way of arrivals, and its time is not over either.
-        leave();
-        void this.#stopped().then(() => end({ messages: this.#buffer.splice(0, max), paused: false }));
-      };
-      const timer = setTimeout(() => end({ messages: [], paused: false }), Math.min(waitMs, 2 ** 31 - 1));
-      signal?.addEventListener('abort', abort, { once: true });
-      this.#waiters.push(waiter);
-      this.#fit();
+    if (this.#arrivals.count > 0) return this.#takeSome(max);
+    const waited = this.#waiters.add({
+      max,
+      waitMs,
+      signal,
+      aborted: async () => {
+        // The consumer is closed if no other claim needs it.
+        if (this.#waiters.size === 0) await this.#consumer.detach(performance.now() + CANCEL_MS);
+        return this.#arrivals.take(max);
+      },
+      ended: () => {
+        if (this.#waiters.size === 0) this.#lingerOn();
+      },
     });
+    this.#fit();
+    return waited;
   }
 
   /** Ends waiting claims and gives back what they might have got. */
   async pause(): Promise<void> {
-    const waiters = this.#waiters;
-    this.#waiters = [];
+    const waiters = this.#waiters.takeAll();
     const isSure = await this.#consumer.detach(performance.now() + CANCEL_MS);
     for (const waiter of waiters) waiter.end({ messages: [], paused: true });
     await this.#giveUp(isSure);
@@ -154,16 +147,20 @@ export class Lane {
   /** Acknowledges; in one frame what can be. Throws when the channel is closed: nothing was sent then. */
   ack(tags: readonly number[]): void {
     this.#deliveries.ack(tags);
+    this.#ackedAt = performance.now();
+    this.#lingerOn();
   }
 
   /** Back into the queue, counted by the broker on every version. */
   reject(tag: number): void {
     this.#deliveries.reject(tag);
+    this.#lingerOn();
   }
 
   /** Back into the queue, not counted from 4.3 on. */
   nack(tag: number): void {
     this.#deliveries.nack(tag);
+    this.#lingerOn();
   }
 
   /**
@@ -171,62 +168,85 @@ export class Lane {
    * channel closed or a consumer cancelled meanwhile says that it came too late.
    */
   async barrier(call: Call): Promise<void> {
-    await answered(this.wire, call, this.#channel.checkQueue(this.#name));
+    await answered(this.wire, call, this.#ask());
     if (!this.#isOpen) throw failure('BACKEND_UNAVAILABLE', 'The channel was closed.', call.operation);
+  }
+
+  /** Acknowledges, and resolves once the broker has taken it in; `NOT_SENT`: the jobs were back in the queue before. */
+  async acknowledge(tags: readonly number[], call: Call): Promise<void | typeof NOT_SENT> {
+    const arrived = await answered(this.wire, call, this.#acknowledgements.add(tags));
+    if (arrived !== NOT_SENT && !this.#isOpen)
+      throw failure('BACKEND_UNAVAILABLE', 'The channel was closed.', call.operation);
+    return arrived;
   }
 
   close(): void {
     this.#end(new Error('channel closed'));
   }
 
-  async #get(): Promise<Message[]> {
-    const message = await this.#channel.get(this.#name);
-    if (message === false) return [];
-    this.#deliveries.add(message, null);
-    return [message];
+  /** Gives up the channel if nothing is held over it. Whoever waits is told so, and waits on. */
+  async renew(): Promise<void> {
+    const waiters = this.#waiters.takeAll();
+    await this.#consumer.detach(performance.now() + CANCEL_MS).catch(() => false);
+    // What came at the last moment is left to whoever waits on.
+    if (this.#deliveries.isEmpty && this.#waiters.size === 0 && this.#asked === 0) this.#end(RENEWED);
+    for (const waiter of waiters) waiter.end({ messages: [], paused: false, renewed: true });
   }
 
-  /** A consumer that is cancelled as soon as it was made: what is ready comes before the broker confirms the end. */
-  async #consumeOnce(max: number): Promise<Message[]> {
-    const taken: Message[] = [];
-    const tag = randomUUID();
-    const consumer: Consumer = { tag, prefetch: max, unacked: 0 };
-    // Sent one after the other without a pause, so that no other claim's prefetch comes in between.
-    const steps = [
-      this.#channel.prefetch(max, false),
-      this.#channel.consume(this.#name, (message) => this.#received(consumer, message, taken), {
-        consumerTag: tag,
-      }),
-      this.#channel.cancel(tag),
-    ];
-    await Promise.all(steps);
-    return taken;
+  /** Resolves once the consumer stands: what was ready has arrived by then, or is about to. */
+  async #attach(max: number, call: Call): Promise<void> {
+    this.#asked += max;
+    try {
+      this.#fit();
+      await answered(this.wire, call, this.#consumer.changed());
+    } finally {
+      this.#asked -= max;
+    }
   }
 
-  #received(consumer: Consumer, message: Message | null, into: Message[]): void {
+  #sendAcks(tags: readonly number[]): Promise<void> {
+    if (!this.#isOpen) throw new Error('channel closed');
+    this.ack(tags);
+    return this.#ask();
+  }
+
+  async #ask(): Promise<void> {
+    this.#behind = await askLeader(this.#channel, this.#name, () => this.#consumer.isAttached);
+  }
+
+  #received(consumer: Consumer | null, message: Message | null): void {
     // The queue is gone, or an acknowledgement was overdue: what this channel holds is not to be relied on any more.
-    if (message === null) return this.#end(CANCELLED);
-    this.#deliveries.add(message, consumer);
-    into.push(message);
-  }
-
-  #arrived(consumer: Consumer, message: Message | null): void {
-    this.#received(consumer, message, this.#buffer);
-    if (this.#isFlushing || message === null) return;
-    this.#isFlushing = true;
-    // Once all that came in the same packet has been read.
-    queueMicrotask(() => {
-      this.#isFlushing = false;
-      this.#flush();
-    });
+    if (message === null) this.#end(CANCELLED);
+    else this.#deliveries.add(message, consumer);
+    this.#heardAt = performance.now();
   }
 
   #flush(): void {
-    while (this.#buffer.length > 0) {
-      const waiter = this.#waiters[0];
+    const waiter = this.#waiters.first;
+    if (waiter === undefined) return this.#lingerOn();
+    const gathering = this.#isBusy() ? this.#arrivals.gather(waiter.max) : null;
+    if (gathering === null) this.#hand();
+    else void gathering.then(() => this.#hand());
+  }
+
+  #hand(): void {
+    while (this.#arrivals.count > 0) {
+      const waiter = this.#waiters.first;
       if (waiter === undefined) return this.#lingerOn();
-      waiter.end({ messages: this.#buffer.splice(0, waiter.max), paused: false });
+      waiter.end({ messages: this.#arrivals.take(waiter.max), paused: false });
     }
+  }
+
+  async #takeSome(max: number): Promise<Waited> {
+    if (this.#isBusy()) await this.#arrivals.gather(max);
+    const messages = this.#arrivals.take(max);
+    this.#hand();
+    return { messages, paused: false };
+  }
+
+  /** Just acknowledged: jobs end one after the other, and what comes is worth gathering. An idle worker gets a lone job at once. */
+  #isBusy(): boolean {
+    return performance.now() - this.#ackedAt < BUSY_MS;
   }
 
   /**
@@ -234,16 +254,9 @@ export class Lane {
    * job would be there twice. Rejected, it is charged at worst.
    */
   async #giveUp(isSure: boolean): Promise<void> {
-    const left = this.#buffer.splice(0);
+    const left = this.#arrivals.take(Number.POSITIVE_INFINITY);
     if (isSure || !this.#isOpen) return this.giveBack(left);
     for (const { fields } of left) this.reject(fields.deliveryTag);
-  }
-
-  /** What the waiting claims ask for; 0: there is none. */
-  #needed(): number {
-    let max = 0;
-    for (const waiter of this.#waiters) max += waiter.max;
-    return max;
   }
 
   #fit(): void {
@@ -253,20 +266,16 @@ export class Lane {
     this.#consumer.fit();
   }
 
-  /** The consumer is closed if no other claim needs it. */
-  async #stopped(): Promise<void> {
-    if (this.#waiters.length > 0) return;
-    await this.#consumer.detach(performance.now() + CANCEL_MS).catch(() => false);
-  }
-
+  /** From the last claim, arrival or acknowledgement on: what is on its way when a consumer is cancelled the broker takes back, charged. */
   #lingerOn(): void {
-    if (this.#linger !== null || !this.#isOpen) return;
-    if (!this.#consumer.isAttached && this.#buffer.length === 0) return;
+    if (!this.#isOpen) return;
+    if (this.#linger !== null) return void this.#linger.refresh();
+    if (!this.#consumer.isAttached && this.#arrivals.count === 0) return;
     this.#linger = setTimeout(() => {
       this.#linger = null;
-      if (this.#waiters.length > 0) return;
+      if (this.#waiters.size > 0) return;
       void this.#consumer.detach(performance.now() + CANCEL_MS).then((isSure) => {
-        if (this.#waiters.length === 0) void this.#giveUp(isSure);
+        if (this.#waiters.size === 0) void this.#giveUp(isSure);
       });
     }, LINGER_MS);
   }
@@ -276,21 +285,12 @@ export class Lane {
     this.#isOpen = false;
     if (this.#linger !== null) clearTimeout(this.#linger);
     this.#consumer.end();
-    this.#buffer.splice(0);
+    this.#arrivals.take(Number.POSITIVE_INFINITY);
     this.#deliveries.clear();
-    const waiters = this.#waiters;
-    this.#waiters = [];
+    const waiters = this.#waiters.takeAll();
     // Closed at once: a second cancellation of a consumer that amqplib has forgotten would end the connection.
-    this.#closeChannel();
+    this.#channel.close().catch(() => undefined);
     for (const waiter of waiters) waiter.fail(reason);
     this.#events.ended(this, reason, reason === CANCELLED);
-  }
-
-  #closeChannel(): void {
-    try {
-      this.#channel.close().catch(() => undefined);
-    } catch {
-      // It was closed already, which is what was wanted.
-    }
   }
 }

@@ -10,6 +10,20 @@ interface Known {
   readonly at: number;
 }
 
+/** What is told over the exchange: a queue may be paused or not any more, or its delayed jobs have to be looked at. */
+export interface PauseEvents {
+  readonly paused: (queue: string) => void;
+  readonly delays: (queue: string) => void;
+}
+
+/** In front of the name of a queue; no name begins with it. */
+const DELAYS = '+';
+
+/** What tells all processes to look at the delayed jobs of a queue. */
+export function noteOfDelays(queue: string): Buffer {
+  return Buffer.from(`${DELAYS}${queue}`);
+}
+
 /** How long an answer is believed although nobody told of a change. Asking costs the broker a line in its log. */
 const BELIEVED_MS = 60_000;
 
@@ -21,12 +35,12 @@ export class Pauses {
   readonly #names: Names;
   readonly #control: Line;
   readonly #declares: boolean;
-  readonly #changed: (queue: string) => void;
+  readonly #changed: PauseEvents;
   readonly #known = new Map<string, Known>();
   readonly #asking = new Map<string, Promise<boolean>>();
   #told = 0;
 
-  constructor(names: Names, control: Line, declares: boolean, changed: (queue: string) => void) {
+  constructor(names: Names, control: Line, declares: boolean, changed: PauseEvents) {
     this.#names = names;
     this.#control = control;
     this.#declares = declares;
@@ -107,9 +121,10 @@ export class Pauses {
     if (paused) this.set(queue, true);
   }
 
-  #hear(queue: string): void {
-    this.#forget(queue);
-    this.#changed(queue);
+  #hear(told: string): void {
+    if (told.startsWith(DELAYS)) return this.#changed.delays(told.slice(DELAYS.length));
+    this.#forget(told);
+    this.#changed.paused(told);
   }
 
   #forget(queue: string): void {

@@ -77,16 +77,16 @@ async function scanOn<T>(
   );
   if (count === 0) return scan.act([], () => undefined);
   const { found, lastTag } = await search(channel, name, count, call, scan.visit);
-  let removed = 0;
+  const removed = new Set<number>();
   const result = await scan.act(found, (entry) => {
-    removed += 1;
+    removed.add(entry.tag);
     channel.ack({ fields: { deliveryTag: entry.tag } } as ConsumeMessage);
   });
-  // All that is left, in one frame; in its order, at the head.
-  if (lastTag > 0 && removed < lastTag) {
-    channel.nack({ fields: { deliveryTag: lastTag } } as ConsumeMessage, true, true);
-  }
-  await arrived(channel, name, count - removed);
+  // All that is left, in one frame; in its order, at the head. Up to a tag that is still out: the broker refuses one that was acknowledged.
+  let leftTag = lastTag;
+  while (removed.has(leftTag)) leftTag -= 1;
+  if (leftTag > 0) channel.nack({ fields: { deliveryTag: leftTag } } as ConsumeMessage, true, true);
+  await arrived(channel, name, count - removed.size);
   return result;
 }
 

@@ -10,7 +10,7 @@ export function createPacing(context: Context): Pacing {
     const operation = paused ? 'pause' : 'resume';
     const session = sessionOf(context, operation);
     const call = startCall(operation, options);
-    session.met.add(queue);
+    session.meet(queue);
     await session.topology.control(call);
     await session.pauses.mark(queue, paused, call);
     if (paused) await (await session.lanes.opening(queue))?.pause();

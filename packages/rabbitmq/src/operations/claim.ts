@@ -4,6 +4,7 @@ import type { Message } from 'amqplib';
 import { type Call, closedError, failure, startCall } from '../call.ts';
 import { type Held, leaseOf } from '../claims/held.ts';
 import type { Lane } from '../claims/lane.ts';
+import type { Waited } from '../claims/waiters.ts';
 import { type Context, sessionOf } from '../context.ts';
 import { atClaim, brokerCounts, charged, decode, newEnvelope } from '../envelope.ts';
 import { fromNative, overLostConnections } from '../native-errors.ts';
@@ -15,7 +16,7 @@ export async function claim(context: Context, request: ClaimRequest): Promise<Cl
   const session = sessionOf(context, 'claim');
   assertClaim(context, request, 'claim');
   if (request.signal?.aborted === true) return nothing(false);
-  session.met.add(request.queue);
+  session.meet(request.queue);
   const call = startCall('claim', request);
   const waitUntil = request.waitMs > 0 ? performance.now() + request.waitMs : 0;
   try {
@@ -33,7 +34,7 @@ export async function claim(context: Context, request: ClaimRequest): Promise<Cl
 export async function claimNow(context: Context, request: ClaimRequest, call: Call): Promise<Claim> {
   const session = sessionOf(context, call.operation);
   const { queue, max } = request;
-  session.met.add(queue);
+  session.meet(queue);
   const lane = session.lanes.open(queue) ?? (await declaredLane(session, queue, call));
   const paused = session.pauses.known(queue) ?? (await session.pauses.isPaused(queue, call));
   if (paused) return nothing(true);
@@ -67,20 +68,33 @@ async function attempt(
   waitUntil: number,
 ): Promise<Claim> {
   const { queue, max, signal } = request;
-  const lane = session.lanes.open(queue) ?? (await declaredLane(session, queue, call));
+  const lane = session.lanes.open(queue) ?? (await unlessAborted(declaredLane(session, queue, call), signal));
+  if (lane === null) return nothing(false);
   // Once the lane stands changes of the pause are heard.
-  if (await session.pauses.isPaused(queue, call)) return nothing(true);
-  if (signal?.aborted === true) return nothing(false);
+  const isPaused = await unlessAborted(session.pauses.isPaused(queue, call), signal);
+  if (isPaused === true) return nothing(true);
+  if (isPaused === null || signal?.aborted === true) return nothing(false);
   const waitMs = waitUntil - performance.now();
-  const { messages, paused } =
+  const { messages, paused, renewed }: Waited =
     waitMs > 0
       ? await lane.wait(max, waitMs, signal)
       : { messages: await lane.take(max, call), paused: false };
+  if (renewed === true) return attempt(session, request, startCall('claim', request), waitUntil);
   if (paused || session.pauses.isKnownPaused(queue)) {
     await lane.giveBack(messages);
     return nothing(true);
   }
   return { leases: lease(session, lane, messages, request), paused: false, leasedAt: performance.now() };
+}
+
+/** Null as soon as the signal aborts: what a busy broker is asked meanwhile goes on, for whoever comes next. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | null): Promise<T | null> {
+  if (signal === null) return work;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => resolve(null);
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 function lease(session: Session, lane: Lane, messages: readonly Message[], request: ClaimRequest): Lease[] {
@@ -95,6 +109,7 @@ function lease(session: Session, lane: Lane, messages: readonly Message[], reque
     const held: Held = {
       lane,
       tag: message.fields.deliveryTag,
+      copy: String(message.properties.messageId),
       queue: request.queue,
       nonce: request.nonce,
       envelope: atClaim(decoded.envelope, brokerCounts(message)),

@@ -5,7 +5,11 @@ import { newEnvelope } from '../envelope.ts';
 import type { Target } from '../moves.ts';
 import { refusal, sizeOf } from '../new-job.ts';
 import type { Session } from '../session.ts';
+import type { Published } from '../wire/publisher.ts';
 import { depthOf } from './counts.ts';
+
+/** Messages that go out together: some packets. */
+const PART = 100;
 
 interface Item {
   readonly index: number;
@@ -29,14 +33,15 @@ export async function enqueue(
     return error === null ? null : { status: 'rejected', id: job.id, error };
   });
   await refuseFull(session, jobs, outcomes, call);
-  const seen = new Set<string>();
+  const seen = new Map<string, Set<string>>();
   const items: Item[] = [];
   for (const [index, job] of jobs.entries()) {
     if (outcomes[index] !== null) continue;
     const { id, queue } = job;
-    if (seen.has(`${queue} ${id}`)) outcomes[index] = { status: 'duplicate', id, of: id };
+    const own = seen.get(queue) ?? new Set();
+    if (own.has(id)) outcomes[index] = { status: 'duplicate', id, of: id };
     else items.push({ index, job, queue, target: targetOf(job) });
-    seen.add(`${queue} ${id}`);
+    seen.set(queue, own.add(id));
   }
   await send(session, items, outcomes, call);
   return outcomes.map((outcome, index) => outcome ?? lost(jobs[index]));
@@ -50,24 +55,22 @@ async function send(
 ): Promise<void> {
   // One queue that cannot be made fails its own jobs only.
   const byQueue = new Map<string, Item[]>();
-  for (const item of items) byQueue.set(item.queue, [...(byQueue.get(item.queue) ?? []), item]);
+  for (const item of items) {
+    const own = byQueue.get(item.queue);
+    if (own === undefined) byQueue.set(item.queue, [item]);
+    else own.push(item);
+  }
   const able: Item[] = [];
   await Promise.all(
     [...byQueue.values()].map(async (own) => {
       const error = await session.moves.prepare(own, call);
-      if (error === null) able.push(...own);
+      if (error === null) for (const item of own) able.push(item);
       else for (const { index, job } of own) outcomes[index] = { status: 'rejected', id: job.id, error };
     }),
   );
   if (able.length === 0) return;
-  able.sort((a, b) => a.index - b.index);
-  const now = Date.now();
-  const published = await session.publisher.publish(
-    able.map(({ job, queue, target }) =>
-      session.moves.outgoing(queue, newEnvelope(job, now), Buffer.from(job.payload), target),
-    ),
-    call,
-  );
+  if (byQueue.size > 1) able.sort((a, b) => a.index - b.index);
+  const published = await publishInParts(session, able, call);
   for (const [place, { index, job, queue }] of able.entries()) {
     const result = published[place];
     if (result === undefined) continue;
@@ -79,6 +82,26 @@ async function send(
       outcomes[index] = { status: 'rejected', id: job.id, error: result.error };
     }
   }
+}
+
+/** The broker takes in one part while the next is being made. Parts are sent in order. */
+async function publishInParts(
+  session: Session,
+  items: readonly Item[],
+  call: Call,
+): Promise<readonly Published[]> {
+  const now = Date.now();
+  const parts: Promise<readonly Published[]>[] = [];
+  for (let from = 0; from < items.length; from += PART) {
+    if (from > 0) await new Promise((resolve) => setImmediate(resolve));
+    const outgoing = items
+      .slice(from, from + PART)
+      .map(({ job, queue, target }) =>
+        session.moves.outgoing(queue, newEnvelope(job, now), Buffer.from(job.payload), target),
+      );
+    parts.push(session.publisher.publish(outgoing, call));
+  }
+  return (await Promise.all(parts)).flat();
 }
 
 /** Items with a maximum depth, where ready and scheduled have reached it. What is sent in the same call counts too. */
@@ -126,9 +149,11 @@ function assertBatch({ capabilities }: Context, jobs: readonly NewJob[]): void {
   if (jobs.length > maxItems) {
     throw failure('LIMIT_EXCEEDED', `A batch of ${jobs.length} jobs is more than ${maxItems}.`, 'enqueue');
   }
-  const { payload } = capabilities;
-  const bytes = jobs.map(sizeOf).filter((each) => each <= payload.maxBytes);
-  const sum = bytes.reduce((total, each) => total + each, 0);
+  let sum = 0;
+  for (const job of jobs) {
+    const bytes = sizeOf(job);
+    if (bytes <= capabilities.payload.maxBytes) sum += bytes;
+  }
   if (sum > maxBytes)
     throw failure('LIMIT_EXCEEDED', `A batch of ${sum} bytes is more than ${maxBytes}.`, 'enqueue');
 }

@@ -1,6 +1,7 @@
 import type { CallOptions, Settlement, SettleOutcome } from '@surety/core/contract';
 import type { SuretyError } from '@surety/core/errors';
 import { type Call, failure, startCall } from '../call.ts';
+import { NOT_SENT } from '../claims/acknowledgements.ts';
 import type { Held } from '../claims/held.ts';
 import type { Lane } from '../claims/lane.ts';
 import { type Context, sessionOf } from '../context.ts';
@@ -143,17 +144,15 @@ async function acknowledgeOn(
     }
   };
   try {
-    if (!lane.isOpen) throw failure('BACKEND_UNAVAILABLE', 'The channel was closed.', 'settle');
-    lane.ack(items.map(({ held }) => held.tag));
-  } catch (native) {
-    // Not sent: the job is back in its queue. Where it was copied before, it is there twice now.
-    return end((item) =>
-      item.settlement.kind === 'complete' ? LOST : { status: 'unknown', error: lostAnswer(item, native) },
+    const arrived = await lane.acknowledge(
+      items.map(({ held }) => held.tag),
+      call,
     );
-  }
-  try {
-    await lane.barrier(call);
-    end(() => SETTLED);
+    if (arrived !== NOT_SENT) return end(() => SETTLED);
+    // The job is back in its queue. Where it was copied before, it is there twice now.
+    end((item) =>
+      item.settlement.kind === 'complete' ? LOST : { status: 'unknown', error: lostAnswer(item, null) },
+    );
   } catch (native) {
     end((item) => ({ status: 'unknown', error: lostAnswer(item, native) }));
   }

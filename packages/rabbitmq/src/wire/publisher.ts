@@ -1,19 +1,28 @@
 import type { SuretyError } from '@surety/core/errors';
-import type { ConfirmChannel, Options } from 'amqplib';
+import type { ConfirmChannel } from 'amqplib';
 import { type Call, failure } from '../call.ts';
 import { fromNative, replyCode } from '../native-errors.ts';
 import type { Line } from './line.ts';
 import { answered, distrust, type Wire } from './open-wire.ts';
+import { Outbox } from './outbox.ts';
 
 /** One message. Its id, which must be new, is the nonce of the copy, and what return and confirm are matched by. */
 export interface Outgoing {
   readonly exchange: string;
   readonly key: string;
   readonly body: Buffer;
-  readonly options: Options.Publish & { readonly messageId: string };
+  readonly options: MessageOptions;
 }
 
-const NOT_MANDATORY: Options.Publish = { mandatory: false };
+/** What is said of a message. All are persistent. */
+export interface MessageOptions {
+  readonly messageId: string;
+  readonly type?: string;
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  /** True unless said otherwise: one that reaches no queue comes back. */
+  readonly mandatory?: boolean;
+}
 
 /** `refused`: certainly not stored; `unroutable` says that it was for want of a queue. */
 export type Published =
@@ -21,11 +30,20 @@ export type Published =
   | { readonly status: 'refused'; readonly error: SuretyError; readonly unroutable: boolean }
   | { readonly status: 'unknown'; readonly error: SuretyError };
 
+/** One call. */
+interface Batch {
+  readonly results: Published[];
+  open: number;
+  readonly done: () => void;
+}
+
 interface Pending {
   readonly message: Outgoing;
   readonly bytes: number;
   returned: boolean;
-  readonly end: (published: Published) => void;
+  /** Its place in its call. */
+  readonly index: number;
+  readonly batch: Batch;
 }
 
 const STORED: Published = Object.freeze({ status: 'stored' });
@@ -65,7 +83,14 @@ export class Publisher {
     }
     const from = performance.now();
     const heard = wire.heardBytes;
-    const results = wire.together(() => messages.map((message) => this.#send(channel, message, call)));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const batch: Batch = { results: [], open: messages.length, done: resolve };
+    if (messages.length === 0) resolve();
+    wire.together(() => {
+      const outbox = new Outbox(channel);
+      for (const [index, message] of messages.entries()) this.#send(outbox, message, { batch, index }, call);
+      outbox.flush();
+    });
     const timer = setTimeout(
       () => {
         const error = failure('BACKEND_TIMEOUT', 'RabbitMQ did not confirm in time.', call.operation, {
@@ -76,54 +101,47 @@ export class Publisher {
       },
       Math.max(0, call.deadline - from),
     );
-    const published = await Promise.all(results);
+    await promise;
     clearTimeout(timer);
-    return published;
+    return batch.results;
   }
 
   /** Something that is for whoever listens, be it nobody. */
   async tell(exchange: string, body: Buffer, nonce: string, call: Call): Promise<Published> {
     const [told] = await this.publish(
-      [{ exchange, key: '', body, options: { ...NOT_MANDATORY, messageId: nonce } }],
+      [{ exchange, key: '', body, options: { mandatory: false, messageId: nonce } }],
       call,
     );
     return told ?? STORED;
   }
 
-  #send(channel: ConfirmChannel, message: Outgoing, call: Call): Promise<Published> {
+  #send(
+    outbox: Outbox,
+    message: Outgoing,
+    { batch, index }: Pick<Pending, 'batch' | 'index'>,
+    call: Call,
+  ): void {
     const id = message.options.messageId;
     const bytes = message.body.length + MESSAGE_BYTES;
     if (this.#waitingBytes + bytes > MOST_WAITING_BYTES) {
-      const error = failure(
-        'BACKEND_OVERLOADED',
-        'Too much waits for the confirms of RabbitMQ.',
-        call.operation,
-      );
-      return Promise.resolve({ status: 'refused', error, unroutable: false });
+      const what = 'Too much waits for the confirms of RabbitMQ.';
+      const error = failure('BACKEND_OVERLOADED', what, call.operation);
+      return put(batch, index, { status: 'refused', error, unroutable: false });
     }
-    return new Promise((resolve) => {
-      this.#pending.set(id, { message, bytes, returned: false, end: resolve });
-      this.#waitingBytes += bytes;
-      try {
-        const { exchange, key, body, options } = message;
-        channel.publish(
-          exchange,
-          key,
-          body,
-          { mandatory: true, persistent: true, ...options },
-          (error: unknown) => this.#confirmed(id, error, call),
-        );
-      } catch (native) {
-        // Thrown before a byte was written: the channel is closed, or the message cannot be encoded.
-        const error =
-          native instanceof RangeError
-            ? failure('PAYLOAD_TOO_LARGE', 'The headers do not fit into a frame.', call.operation, {
-                cause: native,
-              })
-            : fromNative(native, call.operation);
-        this.#end(id, { status: 'refused', error, unroutable: false });
-      }
-    });
+    this.#pending.set(id, { message, bytes, returned: false, index, batch });
+    this.#waitingBytes += bytes;
+    try {
+      outbox.add(message, (error) => this.#confirmed(id, error, call));
+    } catch (native) {
+      // Thrown before a byte was written: the channel is closed, or the message cannot be encoded.
+      const error =
+        native instanceof RangeError
+          ? failure('PAYLOAD_TOO_LARGE', 'The headers do not fit into a frame.', call.operation, {
+              cause: native,
+            })
+          : fromNative(native, call.operation);
+      this.#end(id, { status: 'refused', error, unroutable: false });
+    }
   }
 
   #confirmed(id: string, native: unknown, call: Call): void {
@@ -159,7 +177,7 @@ export class Publisher {
     if (pending === undefined) return;
     this.#pending.delete(id);
     this.#waitingBytes -= pending.bytes;
-    pending.end(published);
+    put(pending.batch, pending.index, published);
   }
 
   async #channelOf(wire: Wire, call: Call): Promise<ConfirmChannel> {
@@ -191,6 +209,12 @@ export class Publisher {
     });
     return channel;
   }
+}
+
+function put(batch: Batch, index: number, published: Published): void {
+  batch.results[index] = published;
+  batch.open -= 1;
+  if (batch.open === 0) batch.done();
 }
 
 /** Where the broker said why it closed the channel, and the reason holds for this message; null: it may have been stored. */

@@ -1,9 +1,12 @@
 import type { Wire } from './open-wire.ts';
 
-/** Older brokers have quorum queues without the time limits that delays are made of. */
+/** Older brokers have quorum queues that dead-letter at most once. */
 const OLDEST: readonly [number, number] = [3, 10];
 /** From here on a job can be given back without being counted. */
 const FREE_RETURNS: readonly [number, number] = [4, 3];
+
+/** From here on queues set for themselves how long a job may be held. */
+const OWN_CONSUMER_TIMEOUT: readonly [number, number] = [4, 0];
 
 /** A version that cannot be read is taken for the oldest that is served. */
 export function isTooOld(wire: Pick<Wire, 'version'>): boolean {
@@ -12,6 +15,10 @@ export function isTooOld(wire: Pick<Wire, 'version'>): boolean {
 
 export function returnsFree(wire: Pick<Wire, 'version'>): boolean {
   return !isBelow(versionOf(wire) ?? OLDEST, FREE_RETURNS);
+}
+
+export function setsConsumerTimeout(wire: Pick<Wire, 'version'>): boolean {
+  return !isBelow(versionOf(wire) ?? OLDEST, OWN_CONSUMER_TIMEOUT);
 }
 
 function versionOf({ version }: Pick<Wire, 'version'>): readonly [number, number] | null {

@@ -1,3 +1,4 @@
+import { freePort } from '../machine/free-port.ts';
 import type { BrokerPlace } from './broker-folder.ts';
 import type { BrokerProcess } from './broker-process.ts';
 import type { RabbitmqServer } from './rabbitmq-server.ts';
@@ -57,7 +58,23 @@ export function operateBroker(
         : 'clear_alarm({resource_limit, memory, node()})';
       await control('eval', `rabbit_alarm:${verb}.`);
     },
+    async startManagement() {
+      const port = await freePort();
+      await control('eval', enableManagement(port));
+      return `http://127.0.0.1:${port}`;
+    },
     destroy,
     [Symbol.asyncDispose]: destroy,
   };
+}
+
+/** What `rabbitmq-plugins` does, and the port before that: without one it takes the port that is everybody's. */
+function enableManagement(port: number): string {
+  return [
+    '{ok, File} = application:get_env(rabbit, enabled_plugins_file)',
+    'application:load(rabbitmq_management)',
+    `application:set_env(rabbitmq_management, tcp_config, [{port, ${port}}, {ip, "127.0.0.1"}])`,
+    'ok = file:write_file(File, "[rabbitmq_management].")',
+    '{ok, _, _} = rabbit_plugins:ensure(File).',
+  ].join(', ');
 }

@@ -31,6 +31,8 @@ export interface RabbitmqServer extends RabbitmqAccess, AsyncDisposable {
   closeConnections(): Promise<void>;
   /** Raises or clears the memory alarm: while it stands no publisher is read from. */
   setMemoryAlarm(on: boolean): Promise<void>;
+  /** Enables the management plugin on a free port until the broker is restarted; resolves with the URL of its HTTP API. Not for 4.0 and 4.3. */
+  startManagement(): Promise<string>;
   /** Ends the broker at once and removes all it left. */
   destroy(): Promise<void>;
 }
