@@ -60,6 +60,14 @@ const SMALL = { suite: 'backlog10k', metric: 'backlog10k' } as const;
 const COSTS: readonly AskedCost[] = [
   { of: 'a line of log per attempt', contestant: OURS_LOGGED, ...DRAIN, against: DRAIN, limit: 2 },
   {
+    of: 'a second worker process beside the first',
+    contestant: OURS,
+    suite: 'twoProcesses',
+    metric: 'twoProcesses',
+    against: SMALL,
+    limit: 1,
+  },
+  {
     of: '1M ready jobs behind those worked off',
     contestant: OURS,
     suite: 'backlog1M',

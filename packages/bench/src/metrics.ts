@@ -15,6 +15,8 @@ const NAMES = [
   'enqueueBulk1000',
   'pickupP50',
   'pickupP99',
+  'dueP50',
+  'dueP95',
   'backlog10k',
   'backlog1M',
   'backlog1MFuture',
@@ -37,6 +39,9 @@ const METRICS: Readonly<Record<Metric, MetricFacts>> = {
   enqueueBulk1000: RATE,
   pickupP50: { unit: 'ms', better: 'less' },
   pickupP99: { unit: 'ms', better: 'less' },
+  // After the due time.
+  dueP50: { unit: 'ms', better: 'less' },
+  dueP95: { unit: 'ms', better: 'less' },
   backlog10k: RATE,
   backlog1M: RATE,
   backlog1MFuture: RATE,

@@ -65,7 +65,7 @@ describe('what cannot be done is said in one line', () => {
     expect(thrown).toBeInstanceOf(UsageError);
     const text = (thrown as UsageError).message;
     expect(text).toContain(message);
-    expect(text).toContain('Usage: bench <postgres|redis|sqlite|sqs>');
+    expect(text).toContain('Usage: bench <postgres|redis|rabbitmq|sqlite|sqs>');
     expect(text).not.toContain('\n');
   });
 });

@@ -35,6 +35,7 @@ const FIGURES: readonly (readonly [title: string, concurrency: number, metrics: 
   ['enqueueSingle32', 32, ['enqueueSingle32']],
   ['enqueueBulk1000', 1, ['enqueueBulk1000']],
   ['pickUp', 10, ['pickupP50', 'pickupP99']],
+  ['dueTime', 10, ['dueP50', 'dueP95']],
   ['backlog10k', 50, ['backlog10k']],
   ['backlog1M', 50, ['backlog1M']],
   ['backlog1MFuture', 50, ['backlog1MFuture']],
@@ -62,7 +63,7 @@ test('every suite counts on SQLite and has its figures', { timeout: 600_000 }, a
   expect(left('enqueueSingle')).toBe(runs.find(({ suite }) => suite === 'enqueueSingle')?.jobs);
 });
 
-test.each<BackendName>(['postgres', 'redis'])(
+test.each<BackendName>(['postgres', 'redis', 'rabbitmq'])(
   'every contestant on %s works off a queue',
   { timeout: 600_000 },
   async (backend) => {

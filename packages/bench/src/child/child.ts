@@ -1,5 +1,6 @@
 import { serveChild } from '@surety/testbed';
 import { type BackendName, loadContestant } from '../contestants/registry.ts';
+import { type DueTimeRequest, type DueTimeResult, dueTime } from './due-time.ts';
 import { type PickUpRequest, type PickUpResult, pickUp } from './pick-up.ts';
 import { type ProduceRequest, type ProduceResult, produce } from './produce.ts';
 import { Work, type WorkRequest, type WorkResult } from './work.ts';
@@ -30,4 +31,6 @@ serveChild({
     produce(await loadContestant(backend, contestant), request),
   pickUp: async ({ backend, contestant, ...request }: Who & PickUpRequest): Promise<PickUpResult> =>
     pickUp(await loadContestant(backend, contestant), request),
+  dueTime: async ({ backend, contestant, ...request }: Who & DueTimeRequest): Promise<DueTimeResult> =>
+    dueTime(await loadContestant(backend, contestant), request),
 });

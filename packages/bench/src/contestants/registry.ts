@@ -1,9 +1,9 @@
 import type { Contestant } from './contestant.ts';
 import { OURS, OURS_LOGGED } from './names.ts';
 
-export type BackendName = 'postgres' | 'redis' | 'sqlite' | 'sqs';
+export type BackendName = 'postgres' | 'redis' | 'rabbitmq' | 'sqlite' | 'sqs';
 
-export const BACKENDS: readonly BackendName[] = ['postgres', 'redis', 'sqlite', 'sqs'];
+export const BACKENDS: readonly BackendName[] = ['postgres', 'redis', 'rabbitmq', 'sqlite', 'sqs'];
 
 export const SUITE_NAMES = [
   'drain',
@@ -11,6 +11,7 @@ export const SUITE_NAMES = [
   'endToEnd',
   'enqueue',
   'pickUp',
+  'dueTime',
   'backlog',
   'openTransaction',
 ] as const;
@@ -34,6 +35,9 @@ const SQS = [
   'pickUp',
 ] as const satisfies readonly SuiteName[];
 
+/** How the broker takes a large backlog is the same for all of them, and there are no transactions. */
+const RABBITMQ = SQS;
+
 /** By backend, ours first. Each name is explained in the file of its contestant. */
 const CONTESTANTS: Readonly<Record<BackendName, Readonly<Record<string, Entry>>>> = {
   postgres: {
@@ -52,7 +56,7 @@ const CONTESTANTS: Readonly<Record<BackendName, Readonly<Record<string, Entry>>>
     },
     'pg-boss-batch': {
       // Without a notification it picks a job up when it polls, each half second.
-      suites: ALL.filter((name) => name !== 'pickUp'),
+      suites: ALL.filter((name) => name !== 'pickUp' && name !== 'dueTime'),
       load: async () => (await import('./pg-boss.ts')).pgBossBatch,
     },
     'pg-boss': {
@@ -67,7 +71,24 @@ const CONTESTANTS: Readonly<Record<BackendName, Readonly<Record<string, Entry>>>
       load: async () => (await import('./surety-redis.ts')).suretyOnRedisLogged,
     },
     bullmq: { suites: ALL, load: async () => (await import('./bullmq.ts')).bullmq },
-    'bee-queue': { suites: ALL, load: async () => (await import('./bee-queue.ts')).beeQueue },
+    'bee-queue': {
+      // It looks after delayed jobs only when told so, which would be another setting than in its other runs.
+      suites: ALL.filter((name) => name !== 'dueTime'),
+      load: async () => (await import('./bee-queue.ts')).beeQueue,
+    },
+  },
+  rabbitmq: {
+    [OURS]: {
+      // The client alone has no delays.
+      suites: [...RABBITMQ, 'dueTime'],
+      load: async () => (await import('./surety-rabbitmq.ts')).suretyOnRabbitmq,
+    },
+    [OURS_LOGGED]: {
+      suites: ['drain'],
+      load: async () => (await import('./surety-rabbitmq.ts')).suretyOnRabbitmqLogged,
+    },
+    amqplib: { suites: RABBITMQ, load: async () => (await import('./amqplib.ts')).amqplib },
+    'amqplib-fitted': { suites: ['drain'], load: async () => (await import('./amqplib.ts')).amqplibFitted },
   },
   sqlite: {
     [OURS]: { suites: ALL, load: async () => (await import('./surety-sqlite.ts')).suretyOnSqlite },

@@ -1,5 +1,6 @@
 import { backlog } from './backlog.ts';
 import { drain } from './drain.ts';
+import { dueTime } from './due-time.ts';
 import { endToEnd } from './end-to-end.ts';
 import { enqueue } from './enqueue.ts';
 import { openTransaction } from './open-transaction.ts';
@@ -14,6 +15,7 @@ export const SUITES: readonly Suite[] = [
   endToEnd,
   ...enqueue,
   pickUp,
+  dueTime,
   ...backlog,
   openTransaction,
 ];
