@@ -14,6 +14,7 @@ const folders = [
       .map((entry) => `${parent}/${entry.name}`)
       .sort(),
   ),
+  'test-drills',
   'scripts',
 ];
 

@@ -1,11 +1,12 @@
 /**
  * Writes the generated parts of README.md: the example, from the file that a test runs, the guarantee table, from the
- * conformance reports, and the performance table, from the reports of the bench. `--check` fails when the page is out of date.
+ * conformance reports, the performance table, from the reports of the bench, and the account of the soaks, from their reports. `--check` fails when the page is out of date.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GUARANTEES, PROMISES } from '@surety/core';
 import { performanceTable } from './docs/performance-table.ts';
+import { soakTable } from './docs/soak-table.ts';
 
 interface Report {
   readonly backend: string;
@@ -21,6 +22,7 @@ const after = [
   ['example', example()],
   ['guarantees', guaranteeTable()],
   ['performance', performanceTable(join(root, 'reports/bench'))],
+  ['soak', soakTable(join(root, 'reports/soak'))],
 ].reduce((page, [name, text]) => between(page, name ?? '', text ?? ''), before);
 
 if (process.argv.includes('--check')) {

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Backend, JobError, NewJob } from '@surety/core/contract';
 import { operator as postgres } from '@surety/postgres/operator';
+import { operator as rabbitmq } from '@surety/rabbitmq/operator';
 import { operator as redis } from '@surety/redis/operator';
 import { operator as sqlite } from '@surety/sqlite/operator';
-import { sharedPostgres, startRedis } from '@surety/testbed';
+import { sharedPostgres, startRabbitmq, startRedis } from '@surety/testbed';
 
 const CALL = { timeoutMs: 15_000 };
 
@@ -21,7 +22,7 @@ export interface TestStore {
   destroy(): Promise<void>;
 }
 
-export type StoreKind = 'sqlite' | 'postgres' | 'redis';
+export type StoreKind = 'sqlite' | 'postgres' | 'redis' | 'rabbitmq';
 
 /** Of the Redis server that a test starts: what a user with a password sees. */
 const REDIS_PASSWORD = 'right-and-never-shown';
@@ -31,7 +32,7 @@ interface Place {
   destroy(): Promise<void>;
 }
 
-const OPERATORS = { sqlite, postgres, redis };
+const OPERATORS = { sqlite, postgres, redis, rabbitmq };
 
 async function makePlace(kind: StoreKind, folder: string): Promise<Place> {
   if (kind === 'sqlite') return { url: `sqlite:${join(folder, 'jobs.db')}`, destroy: async () => undefined };
@@ -39,6 +40,12 @@ async function makePlace(kind: StoreKind, folder: string): Promise<Place> {
     const server = await sharedPostgres();
     const url = await server.createDatabase();
     return { url, destroy: () => server.dropDatabase(url) };
+  }
+  if (kind === 'rabbitmq') {
+    const server = await startRabbitmq();
+    // Its queues are listed by the management API alone.
+    const url = `${server.url}?management=${encodeURIComponent(await server.startManagement())}`;
+    return { url, destroy: () => server.destroy() };
   }
   const server = await startRedis({ settings: { user: `surety on >${REDIS_PASSWORD} ~surety:* &* +@all` } });
   const url = server.url.replace('redis://', `redis://surety:${REDIS_PASSWORD}@`);

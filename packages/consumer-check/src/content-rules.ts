@@ -48,8 +48,8 @@ function documentFindings({ manifest, files, read }: PackageContent, licence: st
 function strayFinding(file: string, files: ReadonlySet<string>): string[] {
   if (/(?:^|\/)(?:tests?|fixtures)\/|\.(?:test|spec)\.|\.tsbuildinfo$/.test(file)) return [`holds ${file}`];
   if (file.startsWith('dist/')) {
-    const source = file.replace(/^dist\//, 'src/').replace(COMPILED, '.ts');
-    return !COMPILED.test(file) || !files.has(source)
+    const source = file.slice('dist/'.length).replace(COMPILED, '.ts');
+    return !COMPILED.test(file) || !(files.has(`src/${source}`) || files.has(source))
       ? [`holds ${file}, which no published source makes`]
       : [];
   }
@@ -58,7 +58,14 @@ function strayFinding(file: string, files: ReadonlySet<string>): string[] {
     if (!file.endsWith('.ts')) return /\.(?:sql|lua)$/.test(file) ? [] : [`holds ${file}`];
     return files.has(built) ? [] : [`lacks ${built}: the build is older than the source`];
   }
-  return [`holds ${file}`];
+  return isBesideSources(file, files) ? [] : [`holds ${file}`];
+}
+
+/** Of a package whose sources are not in `src`: a source that was compiled, and the page of a folder of such. */
+function isBesideSources(file: string, files: ReadonlySet<string>): boolean {
+  if (file.endsWith('.ts')) return files.has(`dist/${file.replace(/\.ts$/, '.js')}`);
+  const folder = file.slice(0, -'README.md'.length);
+  return file.endsWith('/README.md') && [...files].some((other) => other.startsWith(`dist/${folder}`));
 }
 
 function entryFindings({ manifest, files }: PackageContent): string[] {

@@ -29,7 +29,7 @@ export interface Manifest {
 }
 
 export interface PublishedPackage {
-  /** The folder, from the root of the repository: `packages/core`. */
+  /** The folder, from the root of the repository: `packages/core`, `test-drills`. */
   readonly folder: string;
   readonly manifest: Manifest;
 }
@@ -37,14 +37,18 @@ export interface PublishedPackage {
 /** The top folder of this repository. */
 export const repositoryRoot: string = join(import.meta.dirname, '../../..');
 
+/** Beside `packages/`, one that is a folder of drills and has them where people look for them. */
+const DRILLS = 'test-drills';
+
 /**
- * Every package that goes to the registry: those under `packages/` that are not private, by folder name. Nothing lists them
- * by hand, so that a new package cannot be forgotten.
+ * Every package that goes to the registry: those under `packages/` that are not private, by folder name, and the drills. Nothing lists
+ * them by hand, so that a new package cannot be forgotten.
  */
 export function publishedPackages(root: string = repositoryRoot): PublishedPackage[] {
-  return readdirSync(join(root, 'packages'), { withFileTypes: true })
+  const packages = readdirSync(join(root, 'packages'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
-    .map((entry) => `packages/${entry.name}`)
+    .map((entry) => `packages/${entry.name}`);
+  return [...packages, DRILLS]
     .filter((folder) => existsSync(join(root, folder, 'package.json')))
     .sort()
     .map((folder) => ({ folder, manifest: readManifest(join(root, folder)) }))

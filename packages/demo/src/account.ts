@@ -1,5 +1,7 @@
+import type { Capabilities } from '@surety/core';
 import type { Effect } from './effects.ts';
 import type { EnqueueReport } from './enqueue-deliveries.ts';
+import { CONCURRENCY } from './worker-messages.ts';
 
 /** A dead letter, as far as the account is concerned. */
 export interface DeadJob {
@@ -23,6 +25,8 @@ export interface Evidence {
   readonly poison: ReadonlySet<string>;
   /** Keys in the hands of the killed worker at its end. */
   readonly interrupted: readonly string[];
+  /** How the store moves a job. `copy`: who is killed between the copy and the end of the original leaves both. */
+  readonly moves: Capabilities['moves'];
 }
 
 /** What became of every job. */
@@ -37,6 +41,8 @@ export interface Account {
   readonly ranAgain: number;
   /** Of the interrupted jobs, those that have ended all the same. */
   readonly takenOver: number;
+  /** Dead letters beyond the first of their job. */
+  readonly extraCopies: number;
   /** What does not add up, a sentence each. Empty: all does. */
   readonly faults: readonly string[];
 }
@@ -51,6 +57,7 @@ export function accountOf(evidence: Evidence): Account {
   const traceless = [...accepted].filter((key) => !dead.has(key) && !done.has(key));
   // Which jobs still wait cannot be told from counts; so many of the traceless are not lost but late.
   const lost = Math.max(0, traceless.length - evidence.counts.waiting);
+  const extraCopies = evidence.dead.length - dead.size;
   const faults = [
     ...enqueueFaults(evidence.enqueued),
     counted(evidence.counts.waiting, 'still waiting in the queue'),
@@ -58,10 +65,12 @@ export function accountOf(evidence: Evidence): Account {
     done.size === completed
       ? null
       : `The store completed ${completed} jobs, but ${done.size} have had an effect.`,
-    deadCount === evidence.dead.length
+    evidence.counts.dead === null || deadCount === evidence.dead.length
       ? null
       : `The store counts ${deadCount} dead letters and lists ${evidence.dead.length}.`,
-    named(repeated(evidence.dead.map(({ key }) => key)), 'dead twice'),
+    extraCopies <= explicable(evidence)
+      ? null
+      : named(repeated(evidence.dead.map(({ key }) => key)), 'dead twice'),
     named(
       [...dead].filter((key) => done.has(key)),
       'dead although the effect is there',
@@ -87,9 +96,15 @@ export function accountOf(evidence: Evidence): Account {
     lost,
     effects: done.size,
     ranAgain: evidence.effects.filter(({ runs }) => runs > 1).length,
+    extraCopies,
     takenOver: evidence.interrupted.filter((key) => done.has(key) || dead.has(key)).length,
     faults: faults.filter((fault) => fault !== null),
   };
+}
+
+/** Copies that the kill explains: one of each job that the worker had in its hands, at most. */
+function explicable({ moves, interrupted }: Evidence): number {
+  return moves === 'copy' && interrupted.length > 0 ? CONCURRENCY : 0;
 }
 
 /** 0 when the account adds up, else 1. */

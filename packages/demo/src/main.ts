@@ -8,6 +8,7 @@ const PRIVATE_SERVERS: Readonly<
 > = {
   postgres: async () => (await import('./private-postgres.ts')).startPrivatePostgres(),
   redis: async () => (await import('./private-redis.ts')).startPrivateRedis(),
+  rabbitmq: async () => (await import('./private-rabbitmq.ts')).startPrivateRabbitmq(),
   sqs: async () => (await import('./private-sqs.ts')).startPrivateSqs(),
 };
 

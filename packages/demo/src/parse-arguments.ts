@@ -9,7 +9,7 @@ export type Arguments =
   | { readonly kind: 'problem'; readonly text: string };
 
 /** Those that need no URL. */
-const BACKENDS: readonly StoreName[] = ['sqlite', 'postgres', 'redis', 'sqs'];
+const BACKENDS: readonly StoreName[] = ['sqlite', 'postgres', 'redis', 'rabbitmq', 'sqs'];
 
 /** Adapters that the demo cannot run on, and why. */
 const REFUSED: ReadonlyMap<string, string> = new Map([

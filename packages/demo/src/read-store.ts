@@ -5,12 +5,14 @@ import { connect, type DemoStore } from './stores.ts';
 const TIMEOUT = { timeoutMs: 10_000 } as const;
 const PAGE = 50;
 
-/** What the store holds of the queue. A figure it does not have counts 0 here; nothing but the progress line depends on that. */
+/** What the store holds of the queue. */
 export interface QueueLook {
   readonly ready: number;
   readonly scheduled: number;
-  readonly leased: number;
+  /** Null: the store does not tell. */
+  readonly leased: number | null;
   readonly dead: number;
+  /** Ready, scheduled and leased, as far as they are told. */
   readonly waiting: number;
 }
 
@@ -44,10 +46,10 @@ function lookOf({ ready, scheduled, leased, dead }: QueueCounts): QueueLook {
   const figures = {
     ready: ready.value ?? 0,
     scheduled: scheduled.value ?? 0,
-    leased: leased.value ?? 0,
+    leased: leased.value,
     dead: dead.value ?? 0,
   };
-  return { ...figures, waiting: figures.ready + figures.scheduled + figures.leased };
+  return { ...figures, waiting: figures.ready + figures.scheduled + (figures.leased ?? 0) };
 }
 
 async function listDead(backend: Backend, queue: string): Promise<readonly DeadJob[]> {

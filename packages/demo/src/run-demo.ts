@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { SuretyError } from '@surety/core';
+import { type Capabilities, SuretyError } from '@surety/core';
 import type { StoreAddress } from '@surety/core/operator';
 import { accountOf, type Evidence, exitCodeOf } from './account.ts';
 import { DELIVERIES, EVENTS } from './deliveries.ts';
@@ -14,7 +14,7 @@ import { type Output, type Progress, progressOn } from './progress.ts';
 import { openObserver } from './read-store.ts';
 import { accountLines, deadLetterLines, verdictLines } from './show-account.ts';
 import { commandLines, fileLines } from './show-left.ts';
-import { connect, type DemoStore, makeSchema, storeAt } from './stores.ts';
+import { connect, type DemoStore, makeSchema, storeAt, withQueue } from './stores.ts';
 import { workOff } from './work-off.ts';
 
 /** Where the demo keeps its jobs, and where it writes. */
@@ -33,8 +33,9 @@ export interface DemoOptions {
 export async function runDemo({ address, passing = false, output }: DemoOptions): Promise<number> {
   const progress = progressOn(output);
   const files = freshDemoFiles(process.cwd(), address === null);
-  const { store, queue } = address === null ? await inFolder(files) : elsewhere(address, passing);
-  await refuseMissingSchema(store);
+  const { store: found, queue } = address === null ? await inFolder(files) : elsewhere(address, passing);
+  const { moves } = await refuseMissingSchema(found);
+  const store = await withQueue(found, queue);
   progress.print([
     `Surety on ${store.name}: ${DELIVERIES.length} real GitHub webhooks, ${EVENTS.length} job types`,
   ]);
@@ -49,6 +50,7 @@ export async function runDemo({ address, passing = false, output }: DemoOptions)
     effects: effects.all(),
     poison: poisonKeys(),
     interrupted,
+    moves,
   };
   const account = accountOf(evidence);
   const sections = [
@@ -79,11 +81,11 @@ function elsewhere(address: StoreAddress, passing: boolean): Place {
 }
 
 /** The workers' processes would only say it in their logs. */
-async function refuseMissingSchema(store: DemoStore): Promise<void> {
+async function refuseMissingSchema(store: DemoStore): Promise<Capabilities> {
   const backend = await connect(store);
   await backend.open({ timeoutMs: 10_000, notify: () => undefined });
   await backend.close({ graceMs: 2000 });
-  if (backend.capabilities.sessions !== 'one-process') return;
+  if (backend.capabilities.sessions !== 'one-process') return backend.capabilities;
   throw new SuretyError('CAPABILITY_MISSING', 'The jobs of this store live inside one process.', {
     remedy: 'Choose another: the demo kills processes.',
   });

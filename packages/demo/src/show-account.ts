@@ -21,6 +21,15 @@ export function accountLines(account: Account, { enqueued, interrupted }: Eviden
       account.takenOver,
       `of the ${interrupted.length} jobs that the killed worker was running`,
     ),
+    ...(account.extraCopies === 0
+      ? []
+      : [
+          row(
+            'extra copies',
+            account.extraCopies,
+            'dead letters that are there twice: this store moves by copy, and a worker was killed',
+          ),
+        ]),
   ];
 }
 

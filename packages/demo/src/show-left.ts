@@ -21,14 +21,16 @@ export function commandLines(store: DemoStore, queue: string, dead: readonly Dea
     `npx surety dead redrive --type ${first?.type ?? 'github.push'}${of}`,
     'npx surety doctor',
   ];
-  return ['Try', ...locationLines(store), ...commands.map((command) => `  ${command}`)];
+  return ['Try', ...locationLines(store, queue), ...commands.map((command) => `  ${command}`)];
 }
 
 /** A URL with a password is not repeated. */
-function locationLines({ address: { url, namespace } }: DemoStore): readonly string[] {
+function locationLines({ name, address: { url, namespace } }: DemoStore, queue: string): readonly string[] {
   const place = namespace === null ? '' : `, and --namespace ${namespace}`;
   if (url.startsWith('sqlite:')) return [`  export SURETY_URL=sqlite:${here(url.slice('sqlite:'.length))}`];
-  return [`  export SURETY_URL=...   # the URL of this run${place}`];
+  // RabbitMQ lists no queues: the URL has to name the demo's.
+  const named = name === 'rabbitmq' ? `, with ?queues=${queue}` : '';
+  return [`  export SURETY_URL=...   # the URL of this run${named}${place}`];
 }
 
 function here(path: string): string {

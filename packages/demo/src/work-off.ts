@@ -56,10 +56,10 @@ async function workWith(
     'work',
     '2 worker processes; each job calls an HTTP service that answers 503 to one in four',
   );
-  await watch.until(({ waiting }) => waiting <= place.total / 2);
+  await watch.until((waiting) => waiting <= place.total / 2);
   const interrupted = await killAtWork(doomed, place, watch);
   const successor = await start('worker-3');
-  await watch.until(({ waiting }) => waiting === 0);
+  await watch.until((waiting) => waiting === 0);
   await Promise.all([survivor.stop(), successor.stop()]);
   return interrupted;
 }
@@ -88,11 +88,12 @@ class Watch {
     this.#place = place;
   }
 
-  async until(holds: (look: QueueLook) => boolean): Promise<void> {
+  async until(holds: (waiting: number) => boolean): Promise<void> {
     while (this.#leftMs() > 0) {
       const look = await this.#place.observer.look();
-      this.#show(look);
-      if (holds(look)) return;
+      const waiting = this.#waiting(look);
+      this.#show(look, waiting);
+      if (holds(waiting)) return;
       await this.orEnd(pause(LOOK_EVERY_MS));
     }
     this.#place.progress.step('stuck', 'nothing goes on any more; broken off');
@@ -111,9 +112,15 @@ class Watch {
     return Math.max(0, this.#seenAt + STANDSTILL_MS - performance.now());
   }
 
-  #show({ waiting, leased, scheduled, dead }: QueueLook): void {
+  /** Where the store does not tell what is leased, what has neither had an effect nor died is still under way. */
+  #waiting({ waiting, leased, dead }: QueueLook): number {
+    const { total, effects } = this.#place;
+    return leased === null ? Math.max(waiting, total - effects.count() - dead) : waiting;
+  }
+
+  #show({ leased, scheduled, dead }: QueueLook, waiting: number): void {
     const { total, effects, progress } = this.#place;
-    const figures = `leased ${leased}, to retry ${scheduled}, dead ${dead}, effects ${effects.count()}`;
+    const figures = `leased ${leased ?? '?'}, to retry ${scheduled}, dead ${dead}, effects ${effects.count()}`;
     const text = `${String(total - waiting).padStart(3)} of ${total} ended: ${figures}`;
     progress.update(text);
     if (text === this.#seen) return;

@@ -1,5 +1,8 @@
 import type { DemoStore } from './stores.ts';
 
+/** Handlers of a worker at the same time: enough to hold several jobs when the end comes, few enough to watch. */
+export const CONCURRENCY = 5;
+
 /** What a worker process is told at its start. */
 export interface WorkerTask {
   readonly name: string;

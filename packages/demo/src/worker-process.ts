@@ -2,16 +2,13 @@ import { createWorker, type Worker } from '@surety/core';
 import { openEffects } from './effects.ts';
 import { handlersFor } from './handlers.ts';
 import { connect } from './stores.ts';
-import type { FromWorker, ToWorker, WorkerTask } from './worker-messages.ts';
+import { CONCURRENCY, type FromWorker, type ToWorker, type WorkerTask } from './worker-messages.ts';
 
 /**
  * Short, so that the jobs of a killed worker are back soon; the default of 30 s would only make the demo longer. Renewed all
  * the while, so that a job may run longer than its lease.
  */
 const LEASE = '3s';
-/** Handlers at the same time: enough to hold several jobs when the end comes, few enough to watch. */
-const CONCURRENCY = 5;
-
 let worker: Worker | null = null;
 
 process.on('message', (message: ToWorker) => {

@@ -25,6 +25,7 @@ const SOUND: Evidence = {
   effects: [effect('a'), effect('b', 2), effect('c')],
   poison: new Set(['d']),
   interrupted: ['b', 'd'],
+  moves: 'atomic',
 };
 
 describe('the account of sound evidence', () => {
@@ -38,9 +39,23 @@ describe('the account of sound evidence', () => {
       effects: 3,
       ranAgain: 1,
       takenOver: 2,
+      extraCopies: 0,
       faults: [],
     });
     expect(exitCodeOf(account)).toBe(0);
+  });
+
+  it('has copies that the kill explains, where jobs move by copy', () => {
+    const twice: Evidence = {
+      ...SOUND,
+      counts: { waiting: 0, dead: null },
+      dead: [deadJob('d'), deadJob('d')],
+      moves: 'copy',
+    };
+    expect(accountOf(twice)).toMatchObject({ dead: 1, extraCopies: 1, completed: 3, faults: [] });
+    const often = { ...twice, dead: Array.from({ length: 7 }, () => deadJob('d')) };
+    expect(accountOf(often).faults.join('\n')).toMatch(/dead twice: d/);
+    expect(accountOf({ ...twice, interrupted: [] }).faults.join('\n')).toMatch(/dead twice: d/);
   });
 
   it('takes the listed dead letters where the store cannot count them', () => {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type ExportTarget, publishedPackages, repositoryRoot } from '@surety/consumer-check';
 
 /** One thing that users import. */
@@ -17,7 +17,7 @@ export function entryPoints(): EntryPoint[] {
     Object.entries(manifest.exports ?? {}).flatMap(([subpath, target]) => {
       const types = typesOf(target);
       if (types === undefined) return [];
-      const page = folder.slice('packages/'.length) + subpath.slice(1).replaceAll('/', '-');
+      const page = basename(folder) + subpath.slice(1).replaceAll('/', '-');
       return [
         { specifier: manifest.name + subpath.slice(1), types: join(repositoryRoot, folder, types), page },
       ];

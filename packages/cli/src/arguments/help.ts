@@ -60,7 +60,7 @@ function optionLines(options: Options): readonly string[] {
 }
 
 function storeLines(): readonly string[] {
-  const forms = SCHEMES.flatMap(({ form }) => (form === null ? [] : [form]));
+  const forms = SCHEMES.map(({ form }) => form);
   const width = Math.max(...forms.map(([url]) => url.length));
   return forms.map(([url, remark]) => `  ${url.padEnd(width)}  ${remark}`);
 }

@@ -1,9 +1,11 @@
 import type { Command } from '../command.ts';
+import { check } from './check.ts';
 import { deadList } from './dead-list.ts';
 import { discard, redrive } from './dead-move.ts';
 import { deadShow } from './dead-show.ts';
 import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
+import { drill } from './drill.ts';
 import { jobsShow } from './jobs-show.ts';
 import { migrate } from './migrate.ts';
 import { pause, resume } from './pacing.ts';
@@ -23,5 +25,7 @@ export const COMMANDS: readonly Command[] = [
   migrate,
   doctor,
   verify,
+  check,
+  drill,
   demo,
 ];

@@ -35,7 +35,9 @@ export async function checkQueues(
   } catch (error) {
     if (!isSuretyError(error)) throw error;
     const { message, remedy } = error;
-    return [...warnings, problem(message.slice(0, message.length - remedy.length).trim(), remedy)];
+    // What a store cannot tell at all is no fault of it.
+    const tell = error.code === 'CAPABILITY_MISSING' ? note : problem;
+    return [...warnings, tell(message.slice(0, message.length - remedy.length).trim(), remedy)];
   } finally {
     await backend.close({ graceMs: CLOSE_MS });
   }
@@ -49,7 +51,8 @@ async function checkQueue(
 ): Promise<readonly Finding[]> {
   const { dead, oldestReadyAgeMs: age, ready } = await backend.counts(queue, call);
   const { paused } = await backend.pacing.state(queue, call);
-  const old = !paused && (age.value ?? 0) > maxAgeMs;
+  // What is only a bound may be young.
+  const old = !paused && age.kind !== 'upper-bound' && (age.value ?? 0) > maxAgeMs;
   return [
     ...(paused ? [note(`${queue} is paused`, `When it may go on: surety resume ${queue}`)] : []),
     ...((dead.value ?? 0) > 0

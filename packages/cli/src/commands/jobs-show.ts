@@ -1,9 +1,9 @@
 import type { JobView } from '@surety/core/contract';
-import { SuretyError } from '@surety/core/errors';
 import { JSON_OPTION, QUEUE_OPTION, STORE_OPTIONS } from '../arguments/store-options.ts';
 import { flag, jobId, queueOption } from '../arguments/values.ts';
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { findDead } from '../stores/dead-letters.ts';
 import { type OpenStore, withStore } from '../stores/open-store.ts';
 import { queuesOf } from '../stores/queues-of.ts';
 import { jobLines } from '../terminal/job-lines.ts';
@@ -16,7 +16,8 @@ export const jobsShow: Command = {
   words: { min: 1, max: 1 },
   options: { ...QUEUE_OPTION, ...JSON_OPTION, ...STORE_OPTIONS },
   details: [
-    'A completed job is gone, unless the backend was told to keep records. Exit code 1: there is no such job.',
+    'A completed job is gone, unless the backend was told to keep records. RabbitMQ and SQS find only dead ones. Exit',
+    'code 1: there is no such job.',
   ],
   examples: [
     ['surety jobs show 01890a5d-ac96-774b-bcce-b302099a8057', 'looked for in every queue'],
@@ -29,7 +30,11 @@ export const jobsShow: Command = {
     return withStore(invocation, async (store) => {
       const job = await find(store, queue, id);
       if (job === null) {
-        output.error(`${store.shown}: there is no job ${id}; it has ended, or it never was here.`);
+        const why =
+          store.backend.lookup === undefined
+            ? `among the dead letters there is no job ${id}; others cannot be found by id in this store`
+            : `there is no job ${id}; it has ended, or it never was here`;
+        output.error(`${store.shown}: ${why}.`);
         return EXIT.no;
       }
       if (flag(values, 'json')) output.json(job);
@@ -41,11 +46,7 @@ export const jobsShow: Command = {
 
 async function find(store: OpenStore, named: string | null, id: string): Promise<JobView | null> {
   const { lookup } = store.backend;
-  if (lookup === undefined) {
-    throw new SuretyError('CAPABILITY_MISSING', 'This store cannot find a job by its id.', {
-      remedy: 'A dead one is shown by: surety dead show',
-    });
-  }
+  if (lookup === undefined) return findDead(store, named, id);
   for (const queue of await queuesOf(store, named)) {
     const job = await lookup.find(queue, id, store.call);
     if (job !== null) return job;

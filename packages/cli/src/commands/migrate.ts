@@ -24,6 +24,10 @@ export const migrate: Command = {
     ['surety migrate', 'in jobs.db of this folder, made if it is not there'],
     ['SURETY_URL=postgres://owner@db/app surety migrate', 'in the schema surety of a database'],
     ['surety migrate --print > surety.sql', 'for somebody who may run it'],
+    [
+      "surety migrate --url 'amqp://host?queues=mail' --print > queues.json",
+      'for rabbitmqctl import_definitions',
+    ],
   ],
   run: (invocation) => {
     if (flag(invocation.values, 'print') && flag(invocation.values, 'json'))

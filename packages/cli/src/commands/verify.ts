@@ -28,8 +28,8 @@ export const verify: Command = {
     ...STORE_OPTIONS,
   },
   details: [
-    'The place is a new schema (PostgreSQL), a prefix of its own (Redis) or a new folder beside the file (SQLite),',
-    'removed at the end; queues of others are not touched. It loads the store for some minutes. What a URL does not',
+    'The place is a new schema (PostgreSQL), a prefix of its own (Redis, RabbitMQ, SQS) or a new folder beside the file',
+    '(SQLite), removed at the end; queues of others are not touched. It loads the store for some minutes. What a URL does not',
     'give (to kill the server, to cut the network) is counted as not exercised. Exit code 1: a case failed.',
   ],
   examples: [

@@ -4,8 +4,10 @@ import { queuesOf } from './queues-of.ts';
 
 /** Entries of one page. They carry payloads, up to 200 KiB each by default. */
 const PAGE = 100;
+/** Where the store has no cursor, one page has to be all: so many, and whoever wants more asks again. */
+const WHOLE = 50_000;
 
-/** Dead letters of a queue, in the store's order, page by page. Where the store has no cursor, the first page is all. */
+/** Dead letters of a queue, in the store's order, page by page where the store has a cursor. */
 export async function* deadLettersOf(
   { backend, call }: OpenStore,
   queue: string,
@@ -14,8 +16,9 @@ export async function* deadLettersOf(
 ): AsyncGenerator<DeadLetter> {
   let cursor: string | null = null;
   let left = limit;
+  const most = backend.capabilities.deadLetters.cursor ? PAGE : WHOLE;
   do {
-    const wanted = Math.min(PAGE, left);
+    const wanted = Math.min(most, left);
     const page = await backend.deadLetters.list({ queue, limit: wanted, cursor, type }, call);
     yield* page.entries;
     left -= page.entries.length;

@@ -3,8 +3,8 @@ import type { StoreOperator } from '@surety/core/operator';
 /** One kind of store, known by how its URLs begin. */
 export interface Scheme {
   readonly prefixes: readonly string[];
-  /** How a URL is written, and what there is to say about it, for the help; null: the adapter is not released. */
-  readonly form: readonly [url: string, remark: string] | null;
+  /** How a URL is written, and what there is to say about it, for the help. */
+  readonly form: readonly [url: string, remark: string];
   /** The package that has its adapter. Loaded only when such a URL is used. */
   readonly package: string;
   readonly load: () => Promise<{ readonly operator: StoreOperator }>;
@@ -33,7 +33,15 @@ export const SCHEMES: readonly Scheme[] = [
     package: '@surety/redis',
     load: () => import('@surety/redis/operator'),
   },
-  later(['amqp://', 'amqps://'], '@surety/rabbitmq'),
+  {
+    prefixes: ['amqp://', 'amqps://'],
+    form: [
+      'amqp://USER:PASSWORD@HOST:PORT/VHOST[?queues=NAME,NAME][&management=URL]',
+      'needs @surety/rabbitmq',
+    ],
+    package: '@surety/rabbitmq',
+    load: () => import('@surety/rabbitmq/operator'),
+  },
   {
     prefixes: ['sqs:'],
     form: ['sqs:REGION[?queues=NAME,NAME][&endpoint=URL]', 'needs @surety/sqs'],
@@ -41,13 +49,3 @@ export const SCHEMES: readonly Scheme[] = [
     load: () => import('@surety/sqs/operator'),
   },
 ];
-
-/** A package that this one was not built with: found, if it is there, by its name alone. */
-function later(prefixes: readonly string[], name: string): Scheme {
-  return {
-    prefixes,
-    form: null,
-    package: name,
-    load: () => import(`${name}/operator`) as ReturnType<Scheme['load']>,
-  };
-}

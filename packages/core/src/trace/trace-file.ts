@@ -72,7 +72,7 @@ class TraceFile implements Trace {
   close(): void {
     if (this.#fd === null) return;
     try {
-      if (this.#waiting !== '') this.#write();
+      this.record({ kind: 'close' }, 'before');
     } finally {
       const fd = this.#fd;
       this.#fd = null;

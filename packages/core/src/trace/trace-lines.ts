@@ -102,6 +102,8 @@ export type TraceEvent =
       /** ISO 8601, for people. */
       readonly wall: string;
     }
+  /** The process closed its file in good order: it did not die. */
+  | { readonly kind: 'close' }
   | {
       readonly kind: 'backend';
       readonly name: string;

@@ -101,9 +101,9 @@ export class Lane implements TurnTaker, Claimer {
       const batch = this.#finished.take(this.#mostItems, (attempt) => this.#isSendable(attempt, now));
       if (batch.length > 0) return this.#send(batch, this.#waiting === null ? ask.max : 0, now);
     } else if (dueAt !== null) this.#alarm.setFor(dueAt);
+    if (ask.max === 0 || this.#waiting !== null || this.#asked > 0) return;
     // What is finished goes out soon; one call then carries both halves.
     const joins = this.#finished.size > 0 && this.#engine.calls.settleAndClaim !== undefined;
-    if (ask.max === 0 || this.#waiting !== null || this.#asked > 0) return;
     if (!ask.beside && (joins || this.#sending > 0 || this.held > 0)) return;
     if (now < this.#noClaimUntil) this.#alarm.setFor(this.#noClaimUntil);
     else void this.#wait(ask, now);

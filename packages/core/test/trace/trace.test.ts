@@ -122,7 +122,7 @@ describe('the option trace', () => {
     trace.fault('kill-worker', { jobs: ['a'] });
     trace.close();
     trace.close();
-    expect(kindsOf(file)).toEqual(['open', 'backend', 'enqueue', 'enqueued', 'fault']);
+    expect(kindsOf(file)).toEqual(['open', 'backend', 'enqueue', 'enqueued', 'fault', 'close']);
   });
 
   it.each([[''], [5], [{}], [null]])('refuses %j', (trace) => {
@@ -211,7 +211,7 @@ describe('traced', () => {
       dead: 0,
       deadListed: true,
     };
-    expect(linesOf(file).at(-1)).toMatchObject(final);
+    expect(linesOf(file).at(-2)).toMatchObject(final);
   });
 });
 

@@ -20,15 +20,23 @@ export class History {
   lines = 0;
   /** Enqueues were traced: a job that nobody enqueued is then a finding. */
   hasEnqueues = false;
+  #dead: readonly Process[] | null = null;
   readonly #openSpans = new Map<string, UndoneSpan>();
 
   /** Takes the next line of a file. Lines of kinds that it does not know are left alone. */
   take(line: TraceLine, ref: Ref): void {
     this.lines += 1;
     const process = this.#processOf(line.process);
+    const silentMs = line.at - process.lastAt;
+    if (silentMs > 0) process.lastAt = line.at;
+    if (silentMs > process.silenceMs && silentMs < Infinity) process.silenceMs = silentMs;
     switch (line.kind) {
+      case 'close':
+        process.open -= 1;
+        return;
       case 'open':
         process.host = line.host;
+        process.open += 1;
         return;
       case 'backend':
         this.promises = weaker(this.promises, line);
@@ -52,8 +60,9 @@ export class History {
         return this.#found(line, ref);
       case 'final': {
         const { ready, scheduled, leased, deadListed } = line;
-        const waiting =
-          ready === null || scheduled === null || leased === null ? null : ready + scheduled + leased;
+        const known = [ready, scheduled, leased].filter((count) => count !== null);
+        // A store that cannot count the leased ones has none when nothing runs any more.
+        const waiting = known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0);
         this.finals.set(line.queue, { ref, waiting, deadListed });
         return;
       }
@@ -89,10 +98,26 @@ export class History {
   #processOf(id: string): Process {
     let process = this.processes.get(id);
     if (process === undefined) {
-      process = { id, host: id, limits: {}, calls: new Map(), leases: new Map(), nonces: new Map() };
+      process = {
+        id,
+        host: id,
+        lastAt: -Infinity,
+        silenceMs: 0,
+        open: 0,
+        limits: {},
+        calls: new Map(),
+        leases: new Map(),
+        nonces: new Map(),
+      };
       this.processes.set(id, process);
     }
     return process;
+  }
+
+  /** Processes that ended without a word. */
+  get dead(): readonly Process[] {
+    this.#dead ??= [...this.processes.values()].filter(({ open }) => open > 0);
+    return this.#dead;
   }
 
   #effect(line: TraceLine & { readonly kind: 'effect' }, ref: Ref, process: Process): void {

@@ -4,6 +4,12 @@ import type { Ref } from '../reading/read-lines.ts';
 export interface Process {
   readonly id: string;
   host: string;
+  /** Of its last line. */
+  lastAt: number;
+  /** The longest that it was silent between two lines. */
+  silenceMs: number;
+  /** Traces of it that were opened and not closed: at the end none, unless it died. */
+  open: number;
   /** What its workers allow each type. */
   limits: Readonly<Record<string, number>>;
   readonly calls: Map<number, Pending>;

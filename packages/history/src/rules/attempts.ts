@@ -1,4 +1,5 @@
 import type { LeaseRecord } from '../records/records.ts';
+import { mayBeUndone } from './explained-copies.ts';
 import { confirmed, isUnknown, type Judgement } from './judgement.ts';
 
 /** Never more starts than the limit, and none charged that was not one (G4.3, G4.4, G4.5). */
@@ -22,7 +23,9 @@ export function judgeAttempts(judgement: Judgement): void {
 /** Counted by starts, whatever the store says of attempts. */
 function judgeStarts(judgement: Judgement): void {
   const { leases, lives, explained } = judgement;
-  const charged = leases.filter((lease) => isStarted(lease) && !mayBeRefunded(lease));
+  const charged = leases.filter(
+    (lease) => isStarted(lease) && !mayBeRefunded(lease) && !mayBeForgotten(judgement, lease),
+  );
   const limit = leases.reduce((most, lease) => Math.max(most, limitOf(judgement, lease) ?? Infinity), 0);
   const allowed = limit * (Math.max(1, lives) + explained);
   if (charged.length <= allowed) return;
@@ -66,4 +69,9 @@ function mayBeRefunded(lease: LeaseRecord): boolean {
 
 function isRefunded(lease: LeaseRecord): boolean {
   return confirmed(lease, 'release') !== null;
+}
+
+/** What a broker had not written when it ended is undone: that it had handed the job out, too. */
+function mayBeForgotten({ terms, history }: Judgement, { claim }: LeaseRecord): boolean {
+  return terms.moves === 'copy' && mayBeUndone(claim, history.undone);
 }

@@ -1,3 +1,4 @@
+import { mayBeUndone } from './explained-copies.ts';
 import { isAfter, type Judgement, sameClock } from './judgement.ts';
 
 /** An accepted job is never lost, ends, and has no copies that nothing explains (G1, G6). */
@@ -26,10 +27,10 @@ function stranger(judgement: Judgement): void {
   judgement.report('extra-copy', refs, what);
 }
 
-/** Where a job has one copy: claimed after it had ended for good. Before settlements are judged: the second end follows from it. */
+/** Claimed after it had ended for good. Before settlements are judged: the second end follows from it. */
 export function judgeResurrection(judgement: Judgement): void {
   const { completed, leases, lives, terms } = judgement;
-  if (terms.moves === 'copy') return;
+  if (terms.moves === 'copy') return judgeCopyAgain(judgement);
   const [end] = completed;
   if (end === undefined || lives > 1) return;
   const ended = leases.find(({ settles }) => settles.includes(end));
@@ -46,9 +47,30 @@ export function judgeResurrection(judgement: Judgement): void {
   judgement.report('extra-copy', refs, 'It was claimed after it had been completed.');
 }
 
+/** Every settlement ends the copy that it settles: what is stored again is another one. */
+function judgeCopyAgain(judgement: Judgement): void {
+  const { leases, history } = judgement;
+  for (const lease of leases) {
+    const end = lease.settles.find(
+      (settle) => settle.outcome === 'settled' && !mayBeUndone(settle, history.undone),
+    );
+    if (end === undefined || lease.copy === null) continue;
+    const later = leases.find(
+      (other) =>
+        other !== lease &&
+        other.copy === lease.copy &&
+        sameClock(other.claim, end) &&
+        other.claim.at > end.ansAt,
+    );
+    if (later === undefined) continue;
+    const refs = [end.ref, end.ansRef, later.claim.ref, later.claim.ansRef];
+    return judgement.report('extra-copy', refs, 'A copy was handed out again after it had been settled.');
+  }
+}
+
 function judgeBalance(judgement: Judgement): void {
   if (judgement.hasAny('extra-copy')) return;
-  const { terms, births, completed, buried, discarded, redriven, explained } = judgement;
+  const { job, terms, births, completed, buried, discarded, redriven, explained } = judgement;
   const stored = held(judgement);
   const refs = [...completed.map(({ ansRef }) => ansRef), ...stored.map(({ ref }) => ref)];
   if (terms.moves === 'atomic') {
@@ -57,7 +79,10 @@ function judgeBalance(judgement: Judgement): void {
     return judgement.report('extra-copy', refs, 'It has ended, and the store still holds it.');
   }
   const waiting = stored.filter(({ state }) => state !== 'dead').length;
-  const copies = completed.length + buried.length + waiting;
+  const moved = job.moves.filter(({ status }) => status === 'done').length;
+  // Dead ones that nobody was seen to bury count too.
+  const dead = Math.max(buried.length, stored.length - waiting + moved);
+  const copies = completed.length + dead + waiting;
   const allowed = births.length + redriven + explained;
   if (copies <= allowed) return;
   const ends = [...completed, ...buried].map(({ ansRef }) => ansRef);
@@ -93,11 +118,14 @@ function judgeEnd(judgement: Judgement): void {
   judgement.report('not-terminal', [birthRef, ...last, final.ref], what);
 }
 
-/** Whether it has, or may have, an end for every time that it was certainly accepted. */
+/** Whether it has, or may have, an end for every time that it was certainly accepted; where moves are copies one is enough, but a dead letter stays. */
 function isEnded(judgement: Judgement): boolean {
   const { terms, born, completed, maybeCompleted, discarded, maybeDiscarded } = judgement;
-  const ends = completed.length + maybeCompleted + discarded + maybeDiscarded;
-  return terms.moves === 'atomic' ? ends >= born : ends > 0;
+  const removed = discarded + maybeDiscarded;
+  const ends = completed.length + maybeCompleted + removed;
+  if (terms.moves === 'atomic') return ends >= born;
+  // An operator who names a job meets all its dead letters.
+  return ends > 0 && (judgement.buried.length === 0 || judgement.redriven + removed > 0);
 }
 
 /** What the store held of it at the end. Records of what has ended are no copies. */

@@ -10,6 +10,7 @@ import type {
   Promises,
   SettleRecord,
 } from '../records/records.ts';
+import { explainedCopies } from './explained-copies.ts';
 
 /** What the rules go by. */
 export interface Terms extends Promises {
@@ -38,6 +39,7 @@ export class Judgement {
   readonly buried: readonly SettleRecord[];
   /** Leases that may have been completed: the answer is unknown. */
   readonly maybeCompleted: number;
+  #explained: number | null = null;
   readonly #findings: Finding[];
   readonly #files: readonly string[];
 
@@ -77,12 +79,8 @@ export class Judgement {
   /** Copies that faults may have added, where a move can leave two. */
   get explained(): number {
     if (this.terms.moves === 'atomic') return 0;
-    const unclear = this.leases.filter(({ settles }) =>
-      settles.some(({ outcome }) => outcome !== 'settled'),
-    ).length;
-    const undone = [...this.completed, ...this.buried].filter((settle) => this.#mayBeUndone(settle)).length;
-    const moves = this.job.moves.filter(({ status }) => status === 'unknown').length;
-    return this.job.named + unclear + undone + moves;
+    this.#explained ??= explainedCopies(this.job, this.history);
+    return this.#explained;
   }
 
   report(kind: FindingKind, refs: readonly Ref[], what: string): void {
@@ -94,12 +92,6 @@ export class Judgement {
   /** A cause that was found explains what follows from it. */
   hasAny(...kinds: readonly FindingKind[]): boolean {
     return kinds.some((kind) => this.kinds.has(kind));
-  }
-
-  #mayBeUndone({ process, at, ansAt }: SettleRecord): boolean {
-    return this.history.undone.some(
-      ({ host, from, to }) => host !== process.host || (ansAt >= from && at <= to),
-    );
   }
 }
 

@@ -1,4 +1,5 @@
 import type { LeaseRecord, SettleRecord } from '../records/records.ts';
+import { mayBeUndone } from './explained-copies.ts';
 import { confirmed, isAfter, type Judgement, sameClock } from './judgement.ts';
 
 /** Only the holder of the current token settles, and only once (G2.1, G2.4, G2.8). */
@@ -9,6 +10,7 @@ export function judgeSettlements(judgement: Judgement): void {
     if (judgement.hasAny('fenced-settled', 'settled-twice')) return;
   }
   if (judgement.terms.moves === 'atomic') judgeEnds(judgement);
+  else judgeCopyEnds(judgement);
 }
 
 function judgeLease(judgement: Judgement, lease: LeaseRecord): void {
@@ -85,4 +87,21 @@ function judgeEnds(judgement: Judgement): void {
     refs,
     `It was ended ${ends.length} times; it lived ${Math.max(1, lives)} times.`,
   );
+}
+
+/** One copy is settled once, by one of its holders, whatever their clocks say. */
+function judgeCopyEnds(judgement: Judgement): void {
+  const { leases, history } = judgement;
+  if (leases.length < 2) return;
+  const ends = new Map<string, SettleRecord>();
+  for (const { copy, settles } of leases) {
+    const end = settles.find(({ outcome }) => outcome === 'settled');
+    if (copy === null || end === undefined || mayBeUndone(end, history.undone)) continue;
+    const first = ends.get(copy);
+    if (first !== undefined) {
+      const refs = [first.ref, first.ansRef, end.ref, end.ansRef];
+      return judgement.report('settled-twice', refs, 'One copy was settled under two leases.');
+    }
+    ends.set(copy, end);
+  }
 }

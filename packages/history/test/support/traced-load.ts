@@ -7,7 +7,7 @@ import type { Backend, Lease, NewJob, Settlement } from '@surety/core/contract';
 import { SuretyError } from '@surety/core/errors';
 import { openTrace, recordEffect, recordFinal, recordStart, type Trace, traced } from '@surety/core/trace';
 import { checkHistory, type HistoryReport } from '@surety/history';
-import { createMemoryStore, memory } from '@surety/memory';
+import { createMemoryStore, type MemoryOptions, memory } from '@surety/memory';
 
 /** How each type of job behaves. */
 const TYPES = [
@@ -34,11 +34,20 @@ const LIMIT = 3;
 const QUIET_MS = 4 * LONG_MS;
 const ERROR = { code: 'HANDLER_FAILED', name: 'Error', message: 'planned', stack: null, attempt: 1 };
 
+/** A store whose moves are copies, and misbehaves by itself. */
+export interface WeakLoad {
+  readonly seed: number;
+  readonly faults: NonNullable<MemoryOptions['faults']>;
+}
+
 /** A short load of all that can happen to a job, over memory with a bug planted; and what the checker says of its history. */
-export async function tracedLoad(plant: (backend: Backend) => Backend): Promise<HistoryReport> {
+export async function tracedLoad(
+  plant: (backend: Backend) => Backend,
+  weak: WeakLoad | null = null,
+): Promise<HistoryReport> {
   const folder = await mkdtemp(join(tmpdir(), 'surety-load-'));
   try {
-    const load = new TracedLoad(folder, plant);
+    const load = new TracedLoad(folder, plant, weak);
     await load.run();
     return await checkHistory(load.files);
   } finally {
@@ -50,6 +59,7 @@ class TracedLoad {
   readonly files: string[] = [];
   readonly #folder: string;
   readonly #plant: (backend: Backend) => Backend;
+  readonly #weak: WeakLoad | null;
   readonly #store = createMemoryStore({});
   readonly #ids: string[] = [];
   readonly #releases = new Map<string, number>();
@@ -58,8 +68,9 @@ class TracedLoad {
   #isOver = false;
   #claimedAt = 0;
 
-  constructor(folder: string, plant: (backend: Backend) => Backend) {
+  constructor(folder: string, plant: (backend: Backend) => Backend, weak: WeakLoad | null) {
     this.#folder = folder;
+    this.#weak = weak;
     this.#plant = plant;
   }
 
@@ -75,6 +86,7 @@ class TracedLoad {
     await this.#settledDown();
     this.#isOver = true;
     await Promise.all(working);
+    this.#recordFaults(producer.trace);
     await recordFinal(producer.trace, producer.backend, { queues: [QUEUE], ids: this.#ids });
     for (const { trace } of [producer, ...workers, closer]) trace.close();
     await producer.backend.close({ graceMs: 100 });
@@ -84,9 +96,23 @@ class TracedLoad {
     const file = join(this.#folder, `${name}.jsonl`);
     this.files.push(file);
     const trace = openTrace(file);
-    const backend = traced(this.#plant(memory({ store: this.#store })), trace);
+    const backend = traced(this.#plant(this.#memory()), trace);
     await backend.open({ ...CALL, notify: () => undefined });
     return { backend, trace };
+  }
+
+  #memory(): Backend {
+    if (this.#weak === null) return memory({ store: this.#store });
+    const { seed, faults } = this.#weak;
+    // A connection of its own each, with faults of its own.
+    return memory({ store: this.#store, profile: 'weak', seed: seed * 100 + this.files.length, faults });
+  }
+
+  /** What the store says that it did by itself. */
+  #recordFaults(trace: Trace): void {
+    for (const { kind, jobId } of this.#store.faults.log)
+      if (kind === 'broker-duplicate' || kind === 'crash-between')
+        trace.fault(kind, jobId === null ? {} : { jobs: [jobId] });
   }
 
   async #produce(backend: Backend): Promise<void> {
@@ -207,7 +233,9 @@ class TracedLoad {
   }
 
   async #end(backend: Backend, settlement: Settlement): Promise<void> {
-    const [outcome] = await backend.settle([settlement], CALL);
+    let [outcome] = await backend.settle([settlement], CALL);
+    for (let tries = 0; outcome?.status === 'unknown' && tries < 5; tries += 1)
+      [outcome] = await backend.settle([settlement], CALL);
     const isEnd = settlement.kind === 'complete' || settlement.kind === 'bury';
     if (isEnd && outcome?.status === 'settled') this.#open.delete(settlement.lease.id);
   }

@@ -106,7 +106,7 @@ export class Lane {
         },
       };
       const empty = (): void => waiter.end(Promise.resolve(NOTHING), false);
-      const timer = setTimeout(empty, Math.min(waitMs, 2 ** 31 - 1));
+      const timer = setTimeout(empty, Math.max(0, Math.min(waitMs, 2 ** 31 - 1)));
       signal?.addEventListener('abort', empty, { once: true });
       this.#waiters.push(waiter);
       this.#serve();
