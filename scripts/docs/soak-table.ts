@@ -55,7 +55,7 @@ export function soakTable(folder: string): string {
 }
 
 function origin({ backend, where, date, seed, versions, machine }: Report): string {
-  const server = where.replace(/ on port \d+$/, '').replace(/^a file in .*/, 'a file');
+  const server = where.replace(/,? on port \d+$/, '').replace(/^a file in .*/, 'a file');
   const named = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const gigabytes = Math.round(machine.memory / 2 ** 30);
   return `${backend}: ${date.slice(0, 10)}, ${server}, ${named.join(', ')}, ${machine.cores} cores, ${gigabytes} GB, seed ${seed}.`;

@@ -81,7 +81,9 @@ export async function soak(order: SoakOrder): Promise<SoakReport> {
       await load(order, scene);
       tell('operator');
       const operator = await openedBackend(place);
-      await operate(traced(operator, trace), QUEUE, CALM_CALL_MS);
+      await operate(traced(operator, trace), QUEUE, CALM_CALL_MS).catch((error: unknown) => {
+        complaints.push(`the operator met: ${String(error)}`);
+      });
       await operator.close({ graceMs: CALM_CALL_MS });
       tell('drain');
       complaints.push(...(await drain({ place, crew, queue: QUEUE, withinMs: order.drainMs, signal })));

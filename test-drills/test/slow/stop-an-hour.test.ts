@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { excess, mostInASecond } from '../04-stop-an-hour/downstream.ts';
-import { drainMs, planOf } from '../04-stop-an-hour/plan.ts';
-import { brokenOf, planted, quickly } from './run.ts';
+import { excess, mostInASecond } from '../../04-stop-an-hour/downstream.ts';
+import { drainMs, planOf } from '../../04-stop-an-hour/plan.ts';
+import { brokenOf, planted, quickly } from '../run.ts';
 
 test.each(['sqlite', 'postgres'])('stop-an-hour holds on %s', { timeout: 300_000 }, async (backend) => {
   const { verdict, figures } = await quickly('stop-an-hour', backend);

@@ -1,7 +1,7 @@
 import type { FindingKind } from '@surety/history';
 import { expect, it } from 'vitest';
-import { SABOTEURS } from '../../packages/conformance/src/saboteurs/all.ts';
-import { FAULTS, JOBS, miniSoak, SEED } from './mini-soak.ts';
+import { SABOTEURS } from '../../../packages/conformance/src/saboteurs/all.ts';
+import { FAULTS, JOBS, miniSoak, SEED } from '../mini-soak.ts';
 
 const PAYLOADS = 'a history holds no payloads, headers or keys';
 const VIEWS = 'what is shown moves no job';
