@@ -109,12 +109,17 @@ async function askSqs<T>(endpoint: string, action: string, body: object, tries =
   });
   asked.on('timeout', () => asked.destroy(new Error(`${action} was not answered`)));
   asked.end(JSON.stringify(body));
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  const text = await readText(response);
-  if (response.statusCode === 200) return JSON.parse(text) as T;
-  // It throttles whoever asks, as on any day.
+  const { status, text } = await once(asked, 'response').then(
+    async (told) => {
+      const response = told[0] as IncomingMessage;
+      return { status: response.statusCode, text: await readText(response) };
+    },
+    (error: unknown) => ({ status: 0, text: String(error) }),
+  );
+  if (status === 200) return JSON.parse(text) as T;
+  // It throttles whoever asks, and loses answers, as on any day.
   if (tries > 1) return askSqs(endpoint, action, body, tries - 1);
-  throw new Error(`${action}: ${response.statusCode} ${text}`);
+  throw new Error(`${action}: ${status} ${text}`);
 }
 
 function asHeld(text: string, between: string): Held {

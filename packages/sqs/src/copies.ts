@@ -3,6 +3,7 @@ import { failure } from './call.ts';
 import type { Envelope } from './envelope.ts';
 import { encode } from './message-text.ts';
 import { MAX_DELAY_S } from './service-limits.ts';
+import type { Session } from './session.ts';
 import type { QueueUrls } from './topology.ts';
 import type { Batcher, EntryResult } from './wire/batcher.ts';
 import type { ServerClock } from './wire/server-clock.ts';
@@ -42,6 +43,32 @@ export async function send(
   }
   const url = target.to === 'dead' ? urls.dead : delayMs > MAX_DELAY_MS ? urls.delay : urls.ready;
   return sender.add(url, { MessageBody: text, DelaySeconds: hiddenFor(delayMs) }, call);
+}
+
+/** The message whose copy was sent. */
+export interface Original {
+  readonly queue: string;
+  /** Null: it has no envelope. */
+  readonly id: string | null;
+  readonly url: string;
+  readonly handle: string;
+}
+
+/**
+ * Deletes the original once its copy is stored (B061). Nobody waits for what becomes of it, so where both may be there now, that is told: the copy's answer or
+ * the delete's was lost, or the message was no longer ours.
+ */
+export async function endOriginal(
+  { deleter, notify }: Pick<Session, 'deleter' | 'notify'>,
+  { queue, id, url, handle }: Original,
+  sent: EntryResult,
+  call: Call,
+): Promise<void> {
+  if (sent.status === 'refused') return;
+  const ended = sent.status === 'done' ? await deleter.add(url, { ReceiptHandle: handle }, call) : sent;
+  if (ended.status === 'done') return;
+  const message = `An answer was lost when a job of queue "${queue}" was moved; it may be there twice: ${id ?? '(unreadable)'}`;
+  notify({ kind: 'warning', code: 'OUTCOME_UNKNOWN', message });
 }
 
 /** Seconds that the service keeps it back: until it is due, never shorter; or until the pump has to see it first. */

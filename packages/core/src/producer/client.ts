@@ -1,4 +1,4 @@
-import type { Backend, Capabilities, NewJob } from '../contract/index.ts';
+import type { Backend, Capabilities, NewJob, Notice } from '../contract/index.ts';
 import { checkInput } from '../definition/check-input.ts';
 import { assertDefinition, type JobDefinition } from '../definition/define-job.ts';
 import { isSuretyError, SuretyError } from '../errors/index.ts';
@@ -7,7 +7,7 @@ import { assertKnownOptions } from '../options/known-options.ts';
 import { type BackendHold, holdBackend } from '../startup/backend-session.ts';
 import { inTime, LATE } from '../startup/in-time.ts';
 import { type TraceUse, useTrace } from '../trace/trace-choice.ts';
-import { traced } from '../trace/traced-backend.ts';
+import { recordNotice, traced } from '../trace/traced-backend.ts';
 import { BulkEnqueue, type BulkItem, callFor } from './bulk-enqueue.ts';
 import {
   type ClientOptions,
@@ -86,7 +86,10 @@ class BackendClient<C extends Capabilities> implements Client<C> {
     this.#trace = useTrace(settings.trace);
     // What opens and closes it is the backend itself, which others may share.
     this.#backend = this.#trace === null ? settings.backend : traced(settings.backend, this.#trace.trace);
-    this.#hold = holdBackend(settings.backend, () => undefined, settings.requires);
+    const trace = this.#trace?.trace ?? null;
+    // A backend that works by itself in a producer, too, may tell of what explains another's findings.
+    const heard = (notice: Notice): void => (trace === null ? undefined : recordNotice(trace, notice));
+    this.#hold = holdBackend(settings.backend, heard, settings.requires);
     this.#coalescer = new Coalescer(this.#backend, this.#hold, {
       maxItems: settings.maxPending,
       maxBytes: MAX_PENDING_BYTES,

@@ -4,6 +4,7 @@ import { type Admission, admit } from './admission.ts';
 import { Attempt } from './attempt.ts';
 import type { Lane } from './lane.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
+import { SuspectReturns } from './suspect-returns.ts';
 
 /** What the intake asks of its engine. */
 export interface IntakeEngine {
@@ -23,8 +24,6 @@ export interface IntakeEngine {
   readonly schedule: () => void;
 }
 
-/** A suspect that finds no slot comes back after this long, doubled by chance, so that two workers do not pass it to and fro in a loop. */
-const SUSPECT_RETURN_MS = 150;
 /** Where slots change hands fast, the next free one is worth this wait: else a busy worker would never run a suspect. */
 const SUSPECT_PATIENCE_MS = 50;
 /** A held job that found no slot for this long goes back: claiming ahead is for some tens of ms of work, never for long jobs. */
@@ -42,6 +41,7 @@ export class Intake {
   /** Suspects that run or are about to: nothing is claimed ahead meanwhile. */
   suspects = 0;
   #aloneRunning = 0;
+  readonly #returns = new SuspectReturns();
   /** Slots promised to suspects that wait for their neighbours to be handed back. */
   promised = 0;
   /** Suspects whose neighbours are back, until the next slot is free. */
@@ -83,6 +83,7 @@ export class Intake {
   /** A suspect has ended or was lost. */
   suspectEnded(attempt: Attempt): void {
     this.suspects -= 1;
+    if (attempt.startedAt > 0) this.#returns.ran(performance.now() - attempt.startedAt);
     if (attempt.lease.lostClaims >= ALONE_FROM_LOSSES) this.#aloneRunning -= 1;
   }
 
@@ -119,7 +120,7 @@ export class Intake {
         this.suspects += 1;
         if (attempt.lease.lostClaims >= ALONE_FROM_LOSSES) this.#aloneRunning += 1;
       } else {
-        handBack(lane, attempt, SUSPECT_RETURN_MS * (1 + this.#engine.random()));
+        handBack(lane, attempt, this.#returnMs());
       }
     }
     if (chosen.length === 0) return;
@@ -160,7 +161,11 @@ export class Intake {
 
   #returnSuspect(lane: Lane, attempt: Attempt): void {
     this.suspectEnded(attempt);
-    if (attempt.state === 'held') handBack(lane, attempt, SUSPECT_RETURN_MS * (1 + this.#engine.random()));
+    if (attempt.state === 'held') handBack(lane, attempt, this.#returnMs());
+  }
+
+  #returnMs(): number {
+    return this.#returns.delayMs(performance.now(), this.#engine.random());
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Call, startCall } from '../call.ts';
 import { RESERVE_MS } from '../capabilities.ts';
-import { send, type Target } from '../copies.ts';
+import { endOriginal, send, type Target } from '../copies.ts';
 import { charged, newEnvelope, released } from '../envelope.ts';
 import type { Session } from '../session.ts';
 import type { QueueUrls } from '../topology.ts';
@@ -16,14 +16,14 @@ export async function giveBack(session: Session, taken: readonly Taken[]): Promi
   if (taken.length === 0) return;
   const call = startCall('claim', { timeoutMs: GIVE_BACK_MS });
   await Promise.all(
-    taken.map(async ({ urls, envelope, payload, handle, hiddenUntil }) => {
+    taken.map(async ({ queue, urls, envelope, payload, handle, hiddenUntil }) => {
       // Soon visible again by itself, and by then perhaps somebody else's.
       if (performance.now() > hiddenUntil) return;
       const now = session.clock.likely();
       const job = { envelope: released(envelope, 'unstarted', now), payload };
       const target: Target = { to: 'later', delayMs: Math.max(0, envelope.dueAt - now) };
-      const { status } = await send(session, urls, job, target, call);
-      if (status === 'done') await session.deleter.add(urls.ready, { ReceiptHandle: handle }, call);
+      const original = { queue, id: envelope.id, url: urls.ready, handle };
+      await endOriginal(session, original, await send(session, urls, job, target, call), call);
     }),
   );
 }
@@ -79,6 +79,6 @@ export async function buryUnreadable(
   const error = { code: 'PAYLOAD_CORRUPT', name: 'Error', message: why, stack: null, attempt: 1 };
   const envelope = { ...charged(bare, error, now), isDead: true };
   const call = startCall('claim', { timeoutMs: GIVE_BACK_MS });
-  const { status } = await send(session, urls, { envelope, payload: body }, { to: 'dead' }, call);
-  if (status === 'done') await session.deleter.add(urls.ready, { ReceiptHandle: handle }, call);
+  const sent = await send(session, urls, { envelope, payload: body }, { to: 'dead' }, call);
+  await endOriginal(session, { queue, id, url: urls.ready, handle }, sent, call);
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSuretyError } from '@surety/core/errors';
 import { type Call, startCall } from '../call.ts';
 import { type Received, receive } from '../claims/receive.ts';
-import { send } from '../copies.ts';
+import { endOriginal, send } from '../copies.ts';
 import { readAttributes } from '../operations/attributes.ts';
 import { MAX_DELAY_S, MAX_ENTRIES, MAX_VISIBILITY_S, RETENTION_MS } from '../service-limits.ts';
 import type { Session } from '../session.ts';
@@ -108,12 +108,13 @@ export class DelayPump {
     delayMs: number | null,
     call: Call,
   ): Promise<void> {
-    const { sender, deleter } = this.#session;
+    const { sender } = this.#session;
     const sent =
       'broken' in decoded
         ? await sender.add(urls.ready, { MessageBody: body, DelaySeconds: 0 }, call)
         : await send(this.#session, urls, decoded, { to: 'later', delayMs: delayMs ?? 0 }, call);
-    if (sent.status === 'done') await deleter.add(urls.delay, { ReceiptHandle: handle }, call);
+    const id = 'broken' in decoded ? null : decoded.envelope.id;
+    await endOriginal(this.#session, { queue: this.#queue, id, url: urls.delay, handle }, sent, call);
   }
 
   async #isFull(urls: QueueUrls, call: Call): Promise<boolean> {

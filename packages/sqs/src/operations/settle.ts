@@ -74,8 +74,8 @@ async function remove(
   }
   if (result.status === 'refused' && isGone(result.native)) {
     session.held.end(held);
-    // Its copy is stored all the same.
-    return held.isCopied ? SETTLED : LOST;
+    // Its copy is stored all the same. Deleted before, or somebody else's by now: then there are two.
+    return held.isCopied ? { status: 'unknown', error: lostAnswer(settlement, result.error) } : LOST;
   }
   session.held.resume(held);
   return { status: 'unknown', error: lostAnswer(settlement, result.error) };
