@@ -37,6 +37,9 @@ export function createPool(options: ResolvedOptions): Pool {
     born.set(client, generation);
     client.on('error', ignore);
   }
+  // Before it is handed out: a server that ends the session may say so in the packet in which it lets it in, and the pool no longer
+  // listens by then. On a pool of the application that would hide errors of the application's own connections.
+  if (own) pool.on('connect', adopt);
 
   function destroy(client: pg.PoolClient): void {
     cutOff(client);
