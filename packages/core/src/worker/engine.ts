@@ -201,8 +201,9 @@ export class Engine {
     if (this.#settings.claimAhead) this.#gate?.claimTook(performance.now() - claim.leasedAt);
     this.#intake.receive(lane, claim);
     this.#schedule();
-    // Beside a suspect nothing is held: a claim that was under way may have brought more than can start.
-    if (this.#intake.suspects > 0) for (const each of this.lanes) this.#intake.releaseHeld(each);
+    // Beside a suspect nothing is held, but what may start after a breath has not had its chance: it would go to and fro for ever.
+    if (this.#intake.suspects > 0 && !this.#breather.isBreathing)
+      for (const each of this.lanes) this.#intake.releaseHeld(each);
   }
 
   #schedule(): void {
