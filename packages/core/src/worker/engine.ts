@@ -201,9 +201,6 @@ export class Engine {
     if (this.#settings.claimAhead) this.#gate?.claimTook(performance.now() - claim.leasedAt);
     this.#intake.receive(lane, claim);
     this.#schedule();
-    // Beside a suspect nothing is held, but what may start after a breath has not had its chance: it would go to and fro for ever.
-    if (this.#intake.suspects > 0 && !this.#breather.isBreathing)
-      for (const each of this.lanes) this.#intake.releaseHeld(each);
   }
 
   #schedule(): void {
@@ -215,13 +212,17 @@ export class Engine {
       if (waitMs > 0)
         return this.lanes.some(({ held }) => held > 0) ? this.#rateAlarm.setFor(now + waitMs) : undefined;
       const lane = nextInTurn(this.lanes);
-      if (lane === null) return;
+      if (lane === null) break;
       const attempt = lane.heldJobs.take();
       if (attempt?.state !== 'held') continue;
       this.#gate?.take(now);
       this.#start(lane, attempt, now);
       this.#breather.started();
     }
+    // Beside a suspect nothing is held; what may start after a breath has not had its chance yet, and would go to and fro for ever.
+    const { suspects, promised } = this.#intake;
+    if (suspects > promised && !this.#breather.isBreathing)
+      for (const each of this.lanes) this.#intake.releaseHeld(each);
   }
 
   #start(lane: Lane, attempt: Attempt, now: number): void {

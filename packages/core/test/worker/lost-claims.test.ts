@@ -233,6 +233,26 @@ test('a suspect without a slot is never held: it goes back, unspent, for a momen
   expect(backend.settled).toMatchObject([{ kind: 'release', reason: 'unstarted' }]);
 });
 
+test('beside a suspect that runs long, jobs start on a store that answers within the turn, and are not passed to and fro', async () => {
+  const backend = scriptedBackend({ both: true });
+  const suspect = lease({ attempt: 2, lostClaims: 1 });
+  const handler = handle(job, (_input, { attempt }) => (attempt === 2 ? hang() : undefined));
+  running = trial({ backend, concurrency: 4, handlers: [handler] });
+  backend.script.settle = (settlements, plain) => {
+    for (const { kind, lease: returned } of settlements) if (kind === 'release') backend.give(returned);
+    return plain();
+  };
+  backend.script.both = (settlements, _request, plain) => {
+    for (const { kind, lease: returned } of settlements) if (kind === 'release') backend.give(returned);
+    return plain();
+  };
+  backend.give(suspect, ...leases(300));
+  await running.worker.start();
+  await pass(5000);
+  expect(running.of('attempt').filter(({ outcome }) => outcome === 'completed')).toHaveLength(300);
+  expect(backend.settled.filter(({ kind }) => kind === 'release').length).toBeLessThan(300);
+});
+
 test('a saturated worker runs suspects too', async () => {
   const backend = memory();
   const client = createClient({ backend });
