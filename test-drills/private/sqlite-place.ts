@@ -9,7 +9,7 @@ export async function sqlitePlace(): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'surety-drills-'));
   return {
     backend: 'sqlite',
-    where: `a file in ${folder}`,
+    where: 'a file in a temporary folder',
     connect: connectOf({ adapter: 'sqlite', file: join(folder, 'jobs.db') }),
     server: null,
     road: null,

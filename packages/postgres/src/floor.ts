@@ -1,5 +1,8 @@
 import { PRIORITY_LEVELS } from './capabilities.ts';
 
+/** Per level of priority the place of the last ticket that was taken. */
+export type Reached = Readonly<Record<string, number>>;
+
 /**
  * Where a claim begins to look. A claim walks the index entries of tickets that are gone and not yet vacuumed; under an
  * old open transaction these grow without bound. While a process claims much, it starts behind what it has claimed itself,
@@ -9,13 +12,14 @@ import { PRIORITY_LEVELS } from './capabilities.ts';
 export interface Floor {
   /** Floors for the next claim, one sequence number a level, and whether it probes from the bottom. */
   next(now: number): { readonly floors: readonly number[]; readonly probe: boolean };
-  /** Learns from an answer. `places`: level and sequence number of each job that came. */
+  /** Learns from an answer with so many jobs. */
   learn(answer: {
     readonly probe: boolean;
     readonly full: boolean;
     readonly now: number;
     readonly tookMs: number;
-    readonly places: readonly (readonly [level: number, seq: number])[];
+    readonly count: number;
+    readonly reached: Reached;
   }): void;
   /** Something was handed back below the floor: the next claim probes. */
   reset(): void;
@@ -44,18 +48,17 @@ export function createFloor(): Floor {
       }
       return { floors, probe: false };
     },
-    learn({ probe, full, now, tookMs, places }) {
+    learn({ probe, full, now, tookMs, count, reached }) {
       if (!full) {
         passed = 0;
         floors = [...bottom];
         return;
       }
-      passed += places.length;
-      const reached = new Map<number, number>();
-      for (const [level, seq] of places) reached.set(level, Math.max(seq, reached.get(level) ?? 0));
-      for (const [level, seq] of reached) {
+      passed += count;
+      for (const [name, place] of Object.entries(reached)) {
+        const level = Number(name);
         // A probe that filled up below the old floor shows that there is more down there: go on from where it ended.
-        floors[level] = probe ? seq : Math.max(seq, floors[level] ?? 0);
+        floors[level] = probe ? place : Math.max(place, floors[level] ?? 0);
       }
       if (!probe) return;
       probedAt = now;

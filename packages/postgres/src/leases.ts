@@ -16,7 +16,7 @@ type Envelope = readonly [
   expiresInSeconds: number | null,
 ];
 /** One job of a claim's answer, without and with its payload. */
-export type Facts = readonly [
+type Facts = readonly [
   id: string,
   fence: number,
   seq: number,
@@ -32,11 +32,6 @@ export type ClaimedRow = readonly [...Facts, payload: unknown];
 const NO_COUNTERS: Counters = [0, 0, 0, 0, 0, false, null];
 const NO_ENVELOPE: Envelope = [null, null, null, null];
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
-
-/** Level and sequence number of a row. */
-export function placeOf(row: ClaimedRow | Facts): readonly [number, number] {
-  return [row[3], row[2]];
-}
 
 /** Leases of a claim, better priority first, then in the order of the store. */
 export function toLeases(rows: ClaimedRow[], queue: string, nonce: string): Lease[] {

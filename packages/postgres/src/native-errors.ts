@@ -4,6 +4,8 @@ import { type ErrorCode, SuretyError } from '@surety/core/errors';
 const BY_STATE: Readonly<Record<string, ErrorCode>> = Object.freeze({
   '08': 'BACKEND_UNAVAILABLE',
   '22': 'PAYLOAD_NOT_SUPPORTED',
+  // A payload that is more than one JSON value: a row of the batch is left without an id.
+  '23502': 'PAYLOAD_NOT_SUPPORTED',
   '25006': 'STORE_READ_ONLY',
   '28': 'PERMISSION_DENIED',
   '3D000': 'OPTIONS_INVALID',
@@ -93,7 +95,7 @@ export function wasNotSent(native: unknown): boolean {
 /** Errors of the data itself: the item that caused it is at fault, not the store. */
 export function isDataError(native: unknown): boolean {
   const state = sqlState(native);
-  return state !== null && (state.startsWith('22') || state.startsWith('54'));
+  return state !== null && (state.startsWith('22') || state === '23502' || state.startsWith('54'));
 }
 
 /** The error as it crosses the contract. The server's own words stay in the cause. */

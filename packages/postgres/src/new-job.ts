@@ -36,6 +36,9 @@ export function refusal(job: NewJob): SuretyError | null {
       `The window of ${job.dedupe.windowMs} ms is not within 1 to ${dedupe.maxWindowMs} ms.`,
     );
   }
+  if (!isWhole(job.payload)) {
+    return error('PAYLOAD_NOT_SUPPORTED', 'The payload is no text that JSON.stringify writes.');
+  }
   if (!storable(job.idempotencyKey) || !storable(job.dedupe?.key ?? '')) {
     return error('PAYLOAD_NOT_SUPPORTED', 'A key holds a character that cannot be stored.');
   }
@@ -44,6 +47,24 @@ export function refusal(job: NewJob): SuretyError | null {
     return error('PAYLOAD_TOO_LARGE', `The job takes ${bytes} bytes; ${payload.maxBytes} are allowed.`);
   }
   return null;
+}
+
+/**
+ * Whether a text begins and ends as one JSON value does. All payloads of a call travel as one JSON array, and what is cut off must not
+ * reach into its neighbour; the rest is judged by the server.
+ */
+function isWhole(text: string): boolean {
+  const last = text.at(-1);
+  switch (text[0]) {
+    case '{':
+      return last === '}';
+    case '[':
+      return last === ']';
+    case '"':
+      return last === '"' && text.length > 1;
+    default:
+      return /^(?:null|true|false|-?\d[\d.eE+-]*)$/.test(text);
+  }
 }
 
 /** PostgreSQL stores no NUL in text, and UTF-8 has no half of a surrogate pair. */

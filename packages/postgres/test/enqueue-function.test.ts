@@ -262,7 +262,7 @@ describe('enqueue by psql', () => {
       ${enqueue(`delay => '366 days'`)}
     end $$`);
     const rows = await store.query<{ delay: number; state: number; tickets: number }>(
-      `select round(extract(epoch from due_at - created_at))::int as delay, state, (select count(*)::int from surety.ticket t where t.id = job.id) as tickets
+      `select round(extract(epoch from due_at - created_at))::int as delay, state, (select count(*)::int from surety.ticket t where job.id = any(t.ids)) as tickets
        from surety.job where queue = $1 order by seq`,
       [queue],
     );

@@ -11,7 +11,7 @@ describe('enqueue', () => {
     const texts = [
       '{"a":"x\\u0000y","\\u0000":[1.0,1e2]}',
       '"\\u0000"',
-      ' [ 1,  2 ] ',
+      '[ 1,  2 ]',
       'null',
       '{"a":1,"a":2}',
       '"\\ud83d\\ude00😀"',
@@ -32,6 +32,12 @@ describe('enqueue', () => {
     const jobs = [
       newJob(queue),
       newJob(queue, { payload: '{broken' }),
+      newJob(queue, { payload: '{broken}' }),
+      newJob(queue, { payload: '1,2' }),
+      newJob(queue, { payload: '[1],[2]' }),
+      newJob(queue, { payload: '"cut off' }),
+      newJob(queue, { payload: '' }),
+      newJob(queue, { payload: ' 1' }),
       newJob(queue, { payload: '"raw \u0001 control"' }),
       newJob(queue),
       newJob(queue, { payload: deep }),
@@ -46,8 +52,7 @@ describe('enqueue', () => {
       outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.error.code : outcome.status)),
     ).toEqual([
       'accepted',
-      'PAYLOAD_NOT_SUPPORTED',
-      'PAYLOAD_NOT_SUPPORTED',
+      ...Array.from({ length: 8 }, () => 'PAYLOAD_NOT_SUPPORTED'),
       'accepted',
       'PAYLOAD_NOT_SUPPORTED',
       'PAYLOAD_NOT_SUPPORTED',

@@ -101,7 +101,7 @@ describe('migrations', () => {
       [id],
     );
     await client.query(
-      `insert into surety.ticket (seq, fence, ready_at, id, priority, queue) values (1, 1, now(), $1, 1, 'q')`,
+      `insert into surety.ticket (seq, fence, ready_at, priority, queue, ids) values (1, 1, now(), 1, 'q', array[$1::uuid])`,
       [id],
     );
     // A transaction of the application that has enqueued and goes on holds up no migration.

@@ -46,8 +46,9 @@ export async function loadMillionJobs(): Promise<MillionJobs> {
     await insertJobs(client, 1, "now() + interval '1 day' + n * interval '1 ms'", 'null');
     await insertJobs(client, 2, 'now()', "now() - interval '1 hour' + n * interval '1 us'");
     await client.query(
-      `insert into surety.ticket (queue, priority, seq, fence, id, ready_at)
-       select queue, priority, seq, fence, id, due_at from surety.job where state = 0 and seq > $1`,
+      // One by one, as jobs that were enqueued apart: the most tickets that there can be.
+      `insert into surety.ticket (queue, priority, seq, fence, ready_at, ids)
+       select queue, priority, seq, fence, due_at, array[id] from surety.job where state = 0 and seq > $1`,
       [LEASED],
     );
   });

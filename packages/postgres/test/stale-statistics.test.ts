@@ -32,7 +32,8 @@ async function fill(count: number): Promise<void> {
        select gen_random_uuid(), n, n, now(), now(), 1, 0, $1, 't', '{}' from generate_series(1, $2::int) n
        returning queue, priority, seq, fence, id, due_at
      )
-     insert into surety.ticket (queue, priority, seq, fence, id, ready_at) select * from stored`,
+     insert into surety.ticket (queue, priority, seq, fence, ready_at, ids)
+     select queue, priority, seq, fence, due_at, array[id] from stored`,
     [QUEUE, count],
   );
 }

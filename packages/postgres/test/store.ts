@@ -139,20 +139,24 @@ export async function eventually(look: () => Promise<boolean>): Promise<void> {
 }
 
 /**
- * What must hold of the tables at every moment: a ready job has one ticket with its fence, every other job has none, and
- * a job with state 0 is either ready or held by a claim row that leased its fence.
+ * What must hold of the tables at every moment: a ready job stands in one ticket, in its place and with its fence, every
+ * other job in none, and a job with state 0 is either ready or held by a claim row that leased its fence.
  */
 export async function brokenInvariants(store: Store, schema = 'surety'): Promise<Record<string, unknown>[]> {
   return store.query(`
+    with standing as materialized (
+      select member.id, t.seq + member.nth - 1 as seq, t.fence + member.nth - 1 as fence
+      from ${schema}.ticket t, unnest(ids) with ordinality as member (id, nth)
+    )
     select 'stranded' as what, j.id::text from ${schema}.job j
-    where state = 0 and not exists (select from ${schema}.ticket t where t.id = j.id)
+    where state = 0 and not exists (select from standing s where s.id = j.id)
       and not exists (select from ${schema}.claim c where j.id = any(c.ids) and j.fence = any(c.fences))
     union all
-    select 'foreign ticket', t.id::text from ${schema}.ticket t
-    where not exists (select from ${schema}.job j where j.id = t.id and j.fence = t.fence and j.seq = t.seq and j.state = 0)
+    select 'foreign ticket', s.id::text from standing s
+    where not exists (select from ${schema}.job j where j.id = s.id and j.fence = s.fence and j.seq = s.seq and j.state = 0)
     union all
-    select 'two tickets', id::text from ${schema}.ticket group by id having count(*) > 1
+    select 'two tickets', id::text from standing group by id having count(*) > 1
     union all
-    select 'ready and leased', t.id::text from ${schema}.ticket t
-    join ${schema}.claim c on t.id = any(c.ids) and t.fence = any(c.fences)`);
+    select 'ready and leased', s.id::text from standing s
+    join ${schema}.claim c on s.id = any(c.ids) and s.fence = any(c.fences)`);
 }

@@ -30,16 +30,24 @@ async function loadTables(contestant: Contestant, url: string, { count, delayMs 
       `insert into surety.job (
          id, seq, fence, created_at, due_at, max_attempts, priority, state, queue, type, payload
        )
-       select ${ID}, numbered.seq, numbered.seq, one.created_at, one.due_at, one.max_attempts, one.priority, one.state, one.queue, one.type,
+       select ${ID}, number, number, one.created_at, one.due_at, one.max_attempts, one.priority, one.state, one.queue, one.type,
          ${payloadSql('n')}::json
        from surety.job as one
-       cross join (select n, nextval('surety.job_seq') as seq from generate_series(1, $1::int) as n) as numbered`,
+       cross join (
+         select 32 * nth + member as n, first + member - 1 as number
+         from (select nth, nextval('surety.job_seq') as first from generate_series(0, ($1::int - 1) / 32) as nth) as by_call
+         cross join generate_series(1, 32) as member
+       ) as numbered
+       where n between 1 and $1::int`,
       [count - 1],
     );
     await client.query(
-      `insert into surety.ticket (queue, priority, seq, fence, id, ready_at)
-       select queue, priority, seq, fence, id, due_at from surety.job
-       where state = 0 and id not in (select id from surety.ticket) order by seq`,
+      `insert into surety.ticket (queue, priority, seq, fence, ready_at, ids)
+       select queue, priority, min(seq), min(seq), min(due_at), array_agg(id order by seq)
+       from surety.job
+       where state = 0 and id not in (select unnest(ids) from surety.ticket)
+       group by queue, priority, (seq - 1) / 32
+       order by min(seq)`,
     );
   });
 }

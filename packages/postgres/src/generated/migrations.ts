@@ -8,7 +8,7 @@ export const migrations: readonly {
   Object.freeze({
     version: 1,
     name: 'tables',
-    sql: `create sequence {schema}.job_seq as bigint;
+    sql: `create sequence {schema}.job_seq as bigint increment by 32;
 
 -- seq: place among equals (a job that is handed back keeps it). fence: new from the same sequence whenever a claim of the
 -- job ends other than by completion; a lease names the fence it was given, so a late holder never matches. Both are one
@@ -49,14 +49,15 @@ create table {schema}.job (
 create index job_scheduled on {schema}.job (queue, due_at) where state = 1;
 create index job_dead on {schema}.job (queue, dead_at, id) where state = 2;
 
--- One row per ready job.
+-- What stands in line: a ticket is for one ready job or, where they were stored together, for several, which are claimed by the row
+-- instead of one by one. seq and fence are those of its first job; each further one has the next number of both.
 create table {schema}.ticket (
   seq bigint not null,
   fence bigint not null,
   ready_at timestamptz not null,
-  id uuid not null,
   priority smallint not null,
-  queue text collate "C" not null
+  queue text collate "C" not null,
+  ids uuid[] not null
 ) with (
   autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
   autovacuum_analyze_scale_factor = 0.05, autovacuum_analyze_threshold = 1000
@@ -79,6 +80,7 @@ create table {schema}.claim (
 create index claim_end on {schema}.claim (queue, until);
 -- Random bytes do not compress; trying costs more than the rest of the claim.
 alter table {schema}.claim alter column ids set storage external, alter column fences set storage external;
+alter table {schema}.ticket alter column ids set storage external;
 
 create table {schema}.dedupe (
   queue text collate "C" not null,
@@ -136,10 +138,9 @@ create index idle_mark_end on {schema}.idle_mark (queue, until);
 -- Whether an enqueue has to notify: it takes the marks of the queue, in its own transaction. False where they are being taken
 -- by somebody else, who will notify: the worker woken by that looks again soon, for what committed a little later.
 -- On a snapshot of its own age (repeatable read) a mark that was taken meanwhile would be a serialization failure, so there
--- marks are only looked at. The cost makes the planner ask whether there is a mark first.
+-- marks are only looked at. Whoever calls it asks whether there is a mark first.
 create function {schema}.take_mark(queue text) returns boolean
 language plpgsql
-cost 100000
 set search_path = pg_catalog, pg_temp
 as $body$
 #variable_conflict use_column
@@ -272,8 +273,8 @@ begin
   end if;
 
   if enqueue.max_depth is not null then
-    depth := (select count(*) from (
-        select from {schema}.ticket as t where t.queue = in_queue order by t.priority, t.seq limit enqueue.max_depth
+    depth := (select coalesce(sum(jobs), 0) from (
+        select cardinality(t.ids) as jobs from {schema}.ticket as t where t.queue = in_queue order by t.priority, t.seq limit enqueue.max_depth
       ) as ready)
       + (select count(*) from (
         select from {schema}.job as j where j.queue = in_queue and j.state = 1 order by j.due_at limit enqueue.max_depth
@@ -317,7 +318,8 @@ begin
   if not found then return; end if;
   status := 'accepted';
   if due = called_at then
-    insert into {schema}.ticket (queue, priority, seq, fence, id, ready_at) values (in_queue, level, place, place, enqueue.id, due);
+    insert into {schema}.ticket (queue, priority, seq, fence, ready_at, ids)
+    values (in_queue, level, place, place, due, array[enqueue.id]);
   end if;
 
   -- A waiting worker wants to know of what is due before it would look by itself.
@@ -378,65 +380,104 @@ as $body$ select * from {schema}.enqueue($1, $2::text, $3, $4, $5, $6, $7, $8, $
     version: 4,
     name: 'hot-path',
     sql: `create function {schema}.claim_jobs(
-  in_queue text, most int, lease_ms bigint, in_nonce uuid, floors bigint[],
-  out jobs text, out paused boolean, out replay boolean
+  in_queue text, most int, lease_ms bigint, in_nonce uuid, floors bigint[], may_wait boolean,
+  out jobs text, out reached json, out paused boolean, out replay boolean
 ) language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $function$
 #variable_conflict use_column
+declare
+  looks int := 0;
 begin
-  with gate as materialized (
-    select exists(select from {schema}.paused where queue = in_queue) as paused,
-           exists(select from {schema}.claim where nonce = in_nonce) as replay
-  ),
-  taken as (
-    delete from {schema}.ticket
-    where ctid = any(array(
-      select place from unnest(floors) with ordinality as level (floor, number)
+  loop
+    with gate as materialized (
+      select exists(select from {schema}.paused where queue = in_queue) as paused,
+             exists(select from {schema}.claim where nonce = in_nonce) as replay
+    ),
+    picked as materialized (
+      -- The limits ask for one row after the other, so no ticket is locked beyond the one that fills the claim.
+      select place, id, fence
+      from unnest(floors) with ordinality as level (floor, number)
       cross join lateral (
-        select ctid as place from {schema}.ticket
-        where queue = in_queue and priority = number - 1 and seq > floor
-        order by seq limit most for update skip locked
+        select place, unnest(ids) as id, generate_series(fence, fence + cardinality(ids) - 1) as fence
+        from (
+          select ctid as place, fence, ids from {schema}.ticket
+          where queue = in_queue and priority = number - 1 and seq > floor
+          order by seq for update skip locked
+        ) as line
+        limit most
       ) as ready
       where (select not (paused or replay) from gate)
       limit most
-    ))
-    returning id, fence
-  ),
-  leased as (
-    insert into {schema}.claim (nonce, until, queue, ids, fences)
-    select in_nonce, statement_timestamp() + lease_ms * interval '1 ms', in_queue, i, f
-    from (
-      select array_agg(id) as i, array_agg(fence) as f from (select id, fence from taken order by fence) as sorted
-    ) as t
-    where i is not null
-  )
-  select
-    (
-      select '[' || string_agg(
-        '["' || id || '",' || fence || ',' || seq || ',' || priority || ',"' || type || '",'
-          || date_part('epoch', statement_timestamp() - due_at)
-          || case when deliveries = 0 then ',0,' else ',' ||
-            json_build_array(
-              attempt, deliveries, lost_claims, interruptions, redrives, backed_off,
-              date_part('epoch', statement_timestamp() - unknown_since)
-            ) || ','
-          end
-          || case when headers is null and idempotency_key is null and max_attempts is null and expires_at is null then '0,' else
-            json_build_array(
-              headers, idempotency_key, max_attempts, date_part('epoch', expires_at - statement_timestamp())
-            ) || ','
-          end
-          || payload,
-        '],') || ']]'
-      from {schema}.job
-      where id = any(array(select id from taken))
     ),
-    (select paused from gate),
-    (select replay from gate)
-  into jobs, paused, replay;
+    taken as (
+      delete from {schema}.ticket where ctid = any(array(select place from picked))
+      returning seq, fence, ready_at, priority, ids
+    ),
+    rest as (
+      insert into {schema}.ticket (queue, priority, seq, fence, ready_at, ids)
+      select in_queue, priority, seq + cardinality(ids) - jobs, fence + cardinality(ids) - jobs, ready_at,
+        ids[cardinality(ids) - jobs + 1:]
+      from (select * from taken order by priority desc, seq desc limit 1) as last
+      cross join (
+        select (select sum(cardinality(ids)) from taken)::int - (select count(*) from picked)::int as jobs
+      ) as over
+      where jobs > 0
+    ),
+    leased as (
+      insert into {schema}.claim (nonce, until, queue, ids, fences)
+      select in_nonce, statement_timestamp() + lease_ms * interval '1 ms', in_queue, i, f
+      from (
+        select array_agg(id) as i, array_agg(fence) as f from (select id, fence from picked order by fence) as sorted
+      ) as t
+      where i is not null
+    )
+    select
+      (
+        select '[' || string_agg(
+          '["' || id || '",' || fence || ',' || seq || ',' || priority || ',"' || type || '",'
+            || date_part('epoch', statement_timestamp() - due_at)
+            || case when deliveries = 0 then ',0,' else ',' ||
+              json_build_array(
+                attempt, deliveries, lost_claims, interruptions, redrives, backed_off,
+                date_part('epoch', statement_timestamp() - unknown_since)
+              ) || ','
+            end
+            || case when headers is null and idempotency_key is null and max_attempts is null and expires_at is null then '0,' else
+              json_build_array(
+                headers, idempotency_key, max_attempts, date_part('epoch', expires_at - statement_timestamp())
+              ) || ','
+            end
+            || payload,
+          '],') || ']]'
+        from {schema}.job
+        where id = any(array(select id from picked))
+      ),
+      (select json_object_agg(priority, seq) from (select priority, max(seq) as seq from taken group by priority) as level),
+      (select paused from gate),
+      (select replay from gate)
+    into jobs, reached, paused, replay;
+    exit when jobs is not null or paused or replay or most < 1 or looks = 10 or not may_wait;
+    -- Whoever takes a part of a ticket puts the rest back with its commit, which only the next look can see. Waiting for it takes
+    -- no more than that commit, and as nothing is locked here nobody can wait for this call meanwhile.
+    exit when not exists(
+      select from unnest(floors) with ordinality as level (floor, number)
+      cross join lateral (
+        select from {schema}.ticket
+        where queue = in_queue and priority = number - 1 and seq > floor and cardinality(ids) > 1
+        limit 1
+      ) as shared
+    );
+    perform from unnest(floors) with ordinality as level (floor, number)
+    cross join lateral (
+      select from {schema}.ticket
+      where queue = in_queue and priority = number - 1 and seq > floor and cardinality(ids) > 1
+      order by seq limit 1 for update
+    ) as shared;
+    looks := looks + 1;
+  end loop;
 end
 $function$;
 
@@ -597,8 +638,8 @@ begin
     returning j.id, j.state, j.queue, j.priority, j.seq, j.fence, j.due_at
   ),
   tickets as (
-    insert into {schema}.ticket (queue, priority, seq, fence, id, ready_at)
-    select queue, priority, seq, fence, id, due_at from put_back where state = 0
+    insert into {schema}.ticket (queue, priority, seq, fence, ready_at, ids)
+    select queue, priority, seq, fence, due_at, array[id] from put_back where state = 0
   ),
   ended as (
     delete from {schema}.claim where nonce = any(ended_nonces) and (until > statement_timestamp()) is true
@@ -622,12 +663,12 @@ $function$;
 create function {schema}.complete_and_claim(
   in_ids uuid[], in_fences bigint[], places int[], nonces uuid[], ended_nonces uuid[],
   in_queue text, most int, lease_ms bigint, in_nonce uuid, floors bigint[],
-  out completed int, out completed_ids text[], out jobs text, out paused boolean, out replay boolean
+  out completed int, out completed_ids text[], out jobs text, out reached json, out paused boolean, out replay boolean
 ) language plpgsql
 as $function$
 begin
-  select c.jobs, c.paused, c.replay into jobs, paused, replay
-  from {schema}.claim_jobs(in_queue, most, lease_ms, in_nonce, floors) as c;
+  select c.jobs, c.reached, c.paused, c.replay into jobs, reached, paused, replay
+  from {schema}.claim_jobs(in_queue, most, lease_ms, in_nonce, floors, false) as c;
   select d.completed, d.completed_ids into completed, completed_ids
   from {schema}.complete_jobs(in_ids, in_fences, places, nonces, ended_nonces) as d;
 end
@@ -639,12 +680,12 @@ create function {schema}.settle_and_claim(
   kinds int[], delays bigint[], charges int[], reasons int[], errors text[],
   keep_ms bigint, channel text, may_notify boolean, most_history int,
   in_queue text, most int, lease_ms bigint, in_nonce uuid, floors bigint[],
-  out completed int, out completed_ids text[], out jobs text, out paused boolean, out replay boolean
+  out completed int, out completed_ids text[], out jobs text, out reached json, out paused boolean, out replay boolean
 ) language plpgsql
 as $function$
 begin
-  select c.jobs, c.paused, c.replay into jobs, paused, replay
-  from {schema}.claim_jobs(in_queue, most, lease_ms, in_nonce, floors) as c;
+  select c.jobs, c.reached, c.paused, c.replay into jobs, reached, paused, replay
+  from {schema}.claim_jobs(in_queue, most, lease_ms, in_nonce, floors, false) as c;
   select d.completed, d.completed_ids into completed, completed_ids
   from {schema}.settle_jobs(
     in_ids, in_fences, places, nonces, ended_nonces, kinds, delays, charges, reasons, errors,
@@ -654,8 +695,8 @@ end
 $function$;
 
 -- Stores jobs without dedupe keys.
--- Inputs, one array per field, parallel: ids, sorted, queues, types, priorities, payloads, delays in ms, and, null where no job
---   has one: headers as JSON text, idempotency keys, times to expiry in ms, most attempts; then the channel, whether to notify,
+-- Inputs, one array per field, parallel: ids, sorted, queues, types, priorities, payloads (as one array of JSON), delays in ms, and,
+--   null where no job has one: headers as JSON text, idempotency keys, times to expiry in ms, most attempts; then the channel, whether to notify,
 --   the delay in ms up to which a waiting worker wants to know at once, and the places in which the jobs were given, null when
 --   that is the order of the ids.
 -- Answer: stored (count), stored_ids (only when fewer than asked), woken.
@@ -663,7 +704,7 @@ $function$;
 --   idle workers with skip locked, see take_mark.
 -- Safe because: an id is the primary key. The statement's own time is used, so it may run in a long transaction.
 create function {schema}.enqueue_jobs(
-  in_ids uuid[], queues text[], types text[], priorities smallint[], payloads text[], delays bigint[],
+  in_ids uuid[], queues text[], types text[], priorities smallint[], payloads json, delays bigint[],
   all_headers text[], idempotency_keys text[], expiries bigint[], limits int[], channel text, may_notify boolean,
   hint_within_ms bigint, places int[],
   out stored int, out stored_ids text[], out woken int
@@ -675,15 +716,16 @@ as $function$
 #variable_conflict use_column
 begin
   with number as materialized (
-    select array_agg(nextval('{schema}.job_seq')) as seqs from generate_series(1, cardinality(in_ids))
+    select array_agg(nextval('{schema}.job_seq')) as numbers from generate_series(1, cardinality(in_ids), 32)
   ),
   item as materialized (
     select id, queue, type, priority, payload, delay_ms, headers, idempotency_key, expires_in_ms, max_attempts,
-      (select seqs from number)[coalesce(places[place], place)] as seq
-    from unnest(
-      in_ids, queues, types, priorities, payloads, delays, all_headers, idempotency_keys, expiries, limits
+      (select numbers from number)[(coalesce(places[nth], nth) + 31) / 32] + (coalesce(places[nth], nth) - 1) % 32 as seq
+    from rows from (
+      unnest(in_ids, queues, types, priorities, delays, all_headers, idempotency_keys, expiries, limits),
+      json_array_elements(payloads)
     ) with ordinality as given (
-      id, queue, type, priority, payload, delay_ms, headers, idempotency_key, expires_in_ms, max_attempts, place
+      id, queue, type, priority, delay_ms, headers, idempotency_key, expires_in_ms, max_attempts, payload, nth
     )
   ),
   stored as (
@@ -692,14 +734,20 @@ begin
     )
     select id, seq, seq, statement_timestamp(), statement_timestamp() + delay_ms * interval '1 ms',
       statement_timestamp() + expires_in_ms * interval '1 ms', max_attempts, priority,
-      case when delay_ms > 0 then 1 else 0 end, queue, type, idempotency_key, headers::json, payload::json
+      case when delay_ms > 0 then 1 else 0 end, queue, type, idempotency_key, headers::json, payload
     from item
     on conflict (id) do nothing
-    returning id, queue, priority, seq, fence, due_at, state
+    returning id, queue, priority, seq, due_at, state
   ),
   tickets as (
-    insert into {schema}.ticket (queue, priority, seq, fence, id, ready_at)
-    select queue, priority, seq, fence, id, due_at from stored where state = 0
+    -- One for each run of numbers without a gap.
+    insert into {schema}.ticket (queue, priority, seq, fence, ready_at, ids)
+    select queue, priority, min(seq), min(seq), statement_timestamp(), array_agg(id order by seq)
+    from (
+      select id, queue, priority, seq, seq - row_number() over (partition by queue, priority order by seq) as run
+      from stored where state = 0
+    ) as line
+    group by queue, priority, run, (seq - 1) / 32
   )
   select
     (select count(*)::int from stored) as stored,
@@ -710,8 +758,9 @@ begin
         select distinct queue from stored where due_at <= statement_timestamp() + hint_within_ms * interval '1 ms'
       ) as q
       where may_notify
-        and exists (select from {schema}.idle_mark as m where m.queue = q.queue and m.until > statement_timestamp())
-        and {schema}.take_mark(q.queue)
+        -- Joined by \`and\`, the planner would take the mark of every queue first.
+        and case when exists (select from {schema}.idle_mark as m where m.queue = q.queue and m.until > statement_timestamp())
+          then {schema}.take_mark(q.queue) else false end
     ) as woken
   into stored, stored_ids, woken;
 end
@@ -723,7 +772,7 @@ $function$;
 --   enqueue_jobs, so this is not for the transactions of an application, which a failure would break.
 -- Locks and safety: as there.
 create function {schema}.enqueue_new_jobs(
-  in_ids uuid[], queues text[], types text[], priorities smallint[], payloads text[], delays bigint[],
+  in_ids uuid[], queues text[], types text[], priorities smallint[], payloads json, delays bigint[],
   all_headers text[], idempotency_keys text[], expiries bigint[], limits int[], channel text, may_notify boolean,
   hint_within_ms bigint, places int[],
   out stored int, out woken int
@@ -734,24 +783,43 @@ set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $function$
 #variable_conflict use_column
 declare
-  seqs constant bigint[] := array(select nextval('{schema}.job_seq') from generate_series(1, cardinality(in_ids)));
+  numbers constant bigint[] := array(select nextval('{schema}.job_seq') from generate_series(1, cardinality(in_ids), 32));
 begin
   insert into {schema}.job (
     id, seq, fence, created_at, due_at, expires_at, max_attempts, priority, state, queue, type, idempotency_key, headers, payload
   )
-  select id, seqs[coalesce(places[place], place)], seqs[coalesce(places[place], place)],
+  select id, numbers[(place + 31) / 32] + (place - 1) % 32, numbers[(place + 31) / 32] + (place - 1) % 32,
     statement_timestamp(), statement_timestamp() + delay_ms * interval '1 ms',
     statement_timestamp() + expires_in_ms * interval '1 ms', max_attempts, priority,
-    case when delay_ms > 0 then 1 else 0 end, queue, type, idempotency_key, headers::json, payload::json
-  from unnest(
-    in_ids, queues, types, priorities, payloads, delays, all_headers, idempotency_keys, expiries, limits
-  ) with ordinality as given (
-    id, queue, type, priority, payload, delay_ms, headers, idempotency_key, expires_in_ms, max_attempts, place
-  );
-  insert into {schema}.ticket (queue, priority, seq, fence, id, ready_at)
-  select queue, priority, seqs[coalesce(places[place], place)], seqs[coalesce(places[place], place)], id, statement_timestamp()
-  from unnest(in_ids, queues, priorities, delays) with ordinality as given (id, queue, priority, delay_ms, place)
-  where delay_ms <= 0;
+    case when delay_ms > 0 then 1 else 0 end, queue, type, idempotency_key, headers::json, payload
+  from (
+    select id, queue, type, priority, payload, delay_ms, headers, idempotency_key, expires_in_ms, max_attempts,
+      coalesce(places[nth], nth) as place
+    from rows from (
+      unnest(in_ids, queues, types, priorities, delays, all_headers, idempotency_keys, expiries, limits),
+      json_array_elements(payloads)
+    ) with ordinality as given (
+      id, queue, type, priority, delay_ms, headers, idempotency_key, expires_in_ms, max_attempts, payload, nth
+    )
+  ) as item;
+  if places is null and 0 = all(delays) and queues[1] = all(queues) and priorities[1] = all(priorities) then
+    insert into {schema}.ticket (queue, priority, seq, fence, ready_at, ids)
+    select queues[1], priorities[1], number, number, statement_timestamp(), in_ids[32 * nth - 31:32 * nth]
+    from unnest(numbers) with ordinality as given (number, nth);
+  else
+    -- One for each run of numbers without a gap.
+    insert into {schema}.ticket (queue, priority, seq, fence, ready_at, ids)
+    select queue, priority, min(seq), min(seq), statement_timestamp(), array_agg(id order by seq)
+    from (
+      select id, queue, priority, seq, seq - row_number() over (partition by queue, priority order by seq) as run
+      from (
+        select id, queue, priority, numbers[(coalesce(places[nth], nth) + 31) / 32] + (coalesce(places[nth], nth) - 1) % 32 as seq
+        from unnest(in_ids, queues, priorities, delays) with ordinality as given (id, queue, priority, delay_ms, nth)
+        where delay_ms <= 0
+      ) as numbered
+    ) as line
+    group by queue, priority, run, (seq - 1) / 32;
+  end if;
   stored := cardinality(in_ids);
   woken := 0;
   if may_notify then
@@ -759,8 +827,9 @@ begin
     from (
       select distinct queue from unnest(queues, delays) as given (queue, delay_ms) where delay_ms <= hint_within_ms
     ) as q
-    where exists (select from {schema}.idle_mark as m where m.queue = q.queue and m.until > statement_timestamp())
-      and {schema}.take_mark(q.queue);
+    -- Joined by \`and\`, the planner would take the mark of every queue first.
+    where case when exists (select from {schema}.idle_mark as m where m.queue = q.queue and m.until > statement_timestamp())
+      then {schema}.take_mark(q.queue) else false end;
   end if;
 end
 $function$;
@@ -772,7 +841,7 @@ $function$;
 -- Safe because: the record is the primary key (queue, key); the loser of a race waits for the winner and then leaves it alone.
 --   A job whose id is stored already does not take the key.
 create function {schema}.enqueue_keyed_jobs(
-  in_ids uuid[], queues text[], types text[], priorities smallint[], payloads text[], delays bigint[],
+  in_ids uuid[], queues text[], types text[], priorities smallint[], payloads json, delays bigint[],
   all_headers text[], idempotency_keys text[], expiries bigint[], limits int[], channel text, may_notify boolean,
   hint_within_ms bigint, places int[], dedupe_keys text[], windows bigint[],
   out stored int, out stored_ids text[], out woken int
@@ -784,25 +853,27 @@ as $function$
 #variable_conflict use_column
 begin
   with number as materialized (
-    select array_agg(nextval('{schema}.job_seq')) as seqs from generate_series(1, cardinality(in_ids))
+    select array_agg(nextval('{schema}.job_seq')) as numbers from generate_series(1, cardinality(in_ids), 32)
   ),
   item as materialized (
     select id, queue, type, priority, payload, delay_ms, headers, idempotency_key, expires_in_ms, max_attempts,
-      dedupe_key, window_ms, coalesce(places[place], place) as place,
-      (select seqs from number)[coalesce(places[place], place)] as seq
-    from unnest(
-      in_ids, queues, types, priorities, payloads, delays, all_headers, idempotency_keys, expiries, limits,
-      dedupe_keys, windows
+      dedupe_key, window_ms,
+      (select numbers from number)[(coalesce(places[nth], nth) + 31) / 32] + (coalesce(places[nth], nth) - 1) % 32 as seq
+    from rows from (
+      unnest(
+        in_ids, queues, types, priorities, delays, all_headers, idempotency_keys, expiries, limits, dedupe_keys, windows
+      ),
+      json_array_elements(payloads)
     ) with ordinality as given (
-      id, queue, type, priority, payload, delay_ms, headers, idempotency_key, expires_in_ms, max_attempts,
-      dedupe_key, window_ms, place
+      id, queue, type, priority, delay_ms, headers, idempotency_key, expires_in_ms, max_attempts, dedupe_key, window_ms, payload,
+      nth
     )
   ),
   first as materialized (
     select distinct on (queue, dedupe_key) id, queue, dedupe_key, window_ms
     from item
     where dedupe_key is not null and not exists (select from {schema}.job where job.id = item.id)
-    order by queue, dedupe_key, place
+    order by queue, dedupe_key, seq
   ),
   won as (
     insert into {schema}.dedupe as d (queue, key, job_id, until)
@@ -818,15 +889,21 @@ begin
     )
     select id, seq, seq, statement_timestamp(), statement_timestamp() + delay_ms * interval '1 ms',
       statement_timestamp() + expires_in_ms * interval '1 ms', max_attempts, priority,
-      case when delay_ms > 0 then 1 else 0 end, queue, type, idempotency_key, dedupe_key, headers::json, payload::json
+      case when delay_ms > 0 then 1 else 0 end, queue, type, idempotency_key, dedupe_key, headers::json, payload
     from item
     where dedupe_key is null or id = any(array(select job_id from won))
     on conflict (id) do nothing
-    returning id, queue, priority, seq, fence, due_at, state
+    returning id, queue, priority, seq, due_at, state
   ),
   tickets as (
-    insert into {schema}.ticket (queue, priority, seq, fence, id, ready_at)
-    select queue, priority, seq, fence, id, due_at from stored where state = 0
+    -- One for each run of numbers without a gap.
+    insert into {schema}.ticket (queue, priority, seq, fence, ready_at, ids)
+    select queue, priority, min(seq), min(seq), statement_timestamp(), array_agg(id order by seq)
+    from (
+      select id, queue, priority, seq, seq - row_number() over (partition by queue, priority order by seq) as run
+      from stored where state = 0
+    ) as line
+    group by queue, priority, run, (seq - 1) / 32
   )
   select
     (select count(*)::int from stored) as stored,
@@ -837,8 +914,9 @@ begin
         select distinct queue from stored where due_at <= statement_timestamp() + hint_within_ms * interval '1 ms'
       ) as q
       where may_notify
-        and exists (select from {schema}.idle_mark as m where m.queue = q.queue and m.until > statement_timestamp())
-        and {schema}.take_mark(q.queue)
+        -- Joined by \`and\`, the planner would take the mark of every queue first.
+        and case when exists (select from {schema}.idle_mark as m where m.queue = q.queue and m.until > statement_timestamp())
+          then {schema}.take_mark(q.queue) else false end
     ) as woken
   into stored, stored_ids, woken;
 end
@@ -914,10 +992,10 @@ begin
     returning id, seq, fence, priority, due_at
   ),
   tickets as (
-    insert into {schema}.ticket (queue, priority, seq, fence, id, ready_at)
-    select in_queue, priority, seq, fence, id, due_at from taken_back
+    insert into {schema}.ticket (queue, priority, seq, fence, ready_at, ids)
+    select in_queue, priority, seq, fence, due_at, array[id] from taken_back
     union all
-    select in_queue, priority, seq, fence, id, due_at from moved
+    select in_queue, priority, seq, fence, due_at, array[id] from moved
   ),
   marks as materialized (
     -- One that is being taken, maybe by a long transaction, wakes nobody any more.

@@ -60,8 +60,8 @@ from {schema}.job
 where id = any((select ids from line)::uuid[])
   and state = 0
   and fence = ((select fences from line))[width_bucket(id, (select ids from line))]`,
-  claim: `select jobs, paused, replay from {schema}.claim_jobs($1, $2, $3, $4, $5)`,
-  completeAndClaim: `select completed, completed_ids, jobs, paused, replay
+  claim: `select jobs, reached, paused, replay from {schema}.claim_jobs($1, $2, $3, $4, $5, true)`,
+  completeAndClaim: `select completed, completed_ids, jobs, reached, paused, replay
 from {schema}.complete_and_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
   complete: `select completed, completed_ids from {schema}.complete_jobs($1, $2, $3, $4, $5)`,
   counts: `with member as materialized (
@@ -82,7 +82,7 @@ held as materialized (
     and fence = ((select fences from line))[width_bucket(id, (select ids from line))]
 ),
 waiting as materialized (
-  select count(*) as n, min(ready_at) as since from {schema}.ticket where queue = $1
+  select coalesce(sum(cardinality(ids)), 0) as n, min(ready_at) as since from {schema}.ticket where queue = $1
 ),
 late as materialized (
   select count(*) as n, min(due_at) as since from {schema}.job
@@ -131,7 +131,7 @@ where d.until > statement_timestamp()
 union all
 select null, null, id::text from {schema}.job where id = any($3::uuid[])`,
   depth: `select (
-  (select count(*) from (select from {schema}.ticket where queue = $1 order by priority, seq limit $2) as t)
+  (select coalesce(sum(jobs), 0) from (select cardinality(ids) as jobs from {schema}.ticket where queue = $1 order by priority, seq limit $2) as t)
   + (select count(*) from (select from {schema}.job where queue = $1 and state = 1 order by due_at limit $2) as s)
 )::int as depth`,
   diagnoseClock: `select extract(epoch from clock_timestamp())::float8 * 1000 as at_ms`,
@@ -297,8 +297,8 @@ order by queue`,
   returning j.id, j.seq, j.fence, j.priority, j.due_at
 ),
 tickets as (
-  insert into {schema}.ticket (queue, priority, seq, fence, id, ready_at)
-  select $1, priority, seq, fence, id, due_at from moved
+  insert into {schema}.ticket (queue, priority, seq, fence, ready_at, ids)
+  select $1, priority, seq, fence, due_at, array[id] from moved
 ),
 told as materialized (
   select pg_notify($3, $1)
@@ -394,7 +394,7 @@ select fence from held where asked`,
 select count(pg_notify($2, queue))::int as woken from changed
 where $3 and exists (select from {schema}.idle_mark as m where m.queue = $1 and until > statement_timestamp())`,
   schemaVersion: `select coalesce(max(version), 0)::int as version from {schema}.migration`,
-  settleAndClaim: `select completed, completed_ids, jobs, paused, replay
+  settleAndClaim: `select completed, completed_ids, jobs, reached, paused, replay
 from {schema}.settle_and_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
   settle: `select completed, completed_ids from {schema}.settle_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
   sweep: `with keys as (

@@ -1,6 +1,8 @@
 -- The first tables. Run once, in one transaction, under the migration lock. {schema} is the quoted schema.
 -- A claim does not touch the wide job row: it deletes narrow tickets and writes one claim row per call.
-create sequence {schema}.job_seq as bigint;
+-- Numbers are given out by 32, for as many jobs of one call: asking for each costs as much as its whole ticket. A number that comes
+-- back to a client as JSON is exact up to 2^53, which lasts for ninety years at a hundred thousand a second.
+create sequence {schema}.job_seq as bigint increment by 32;
 
 -- seq: place among equals (a job that is handed back keeps it). fence: new from the same sequence whenever a claim of the
 -- job ends other than by completion; a lease names the fence it was given, so a late holder never matches. Both are one
@@ -41,14 +43,15 @@ create table {schema}.job (
 create index job_scheduled on {schema}.job (queue, due_at) where state = 1;
 create index job_dead on {schema}.job (queue, dead_at, id) where state = 2;
 
--- One row per ready job.
+-- What stands in line: a ticket is for one ready job or, where they were stored together, for several, which are claimed by the row
+-- instead of one by one. seq and fence are those of its first job; each further one has the next number of both.
 create table {schema}.ticket (
   seq bigint not null,
   fence bigint not null,
   ready_at timestamptz not null,
-  id uuid not null,
   priority smallint not null,
-  queue text collate "C" not null
+  queue text collate "C" not null,
+  ids uuid[] not null
 ) with (
   autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
   autovacuum_analyze_scale_factor = 0.05, autovacuum_analyze_threshold = 1000
@@ -71,6 +74,7 @@ create table {schema}.claim (
 create index claim_end on {schema}.claim (queue, until);
 -- Random bytes do not compress; trying costs more than the rest of the claim.
 alter table {schema}.claim alter column ids set storage external, alter column fences set storage external;
+alter table {schema}.ticket alter column ids set storage external;
 
 create table {schema}.dedupe (
   queue text collate "C" not null,

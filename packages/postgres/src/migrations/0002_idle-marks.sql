@@ -14,10 +14,9 @@ create index idle_mark_end on {schema}.idle_mark (queue, until);
 -- Whether an enqueue has to notify: it takes the marks of the queue, in its own transaction. False where they are being taken
 -- by somebody else, who will notify: the worker woken by that looks again soon, for what committed a little later.
 -- On a snapshot of its own age (repeatable read) a mark that was taken meanwhile would be a serialization failure, so there
--- marks are only looked at. The cost makes the planner ask whether there is a mark first.
+-- marks are only looked at. Whoever calls it asks whether there is a mark first.
 create function {schema}.take_mark(queue text) returns boolean
 language plpgsql
-cost 100000
 set search_path = pg_catalog, pg_temp
 as $body$
 #variable_conflict use_column

@@ -118,8 +118,8 @@ begin
   end if;
 
   if enqueue.max_depth is not null then
-    depth := (select count(*) from (
-        select from {schema}.ticket as t where t.queue = in_queue order by t.priority, t.seq limit enqueue.max_depth
+    depth := (select coalesce(sum(jobs), 0) from (
+        select cardinality(t.ids) as jobs from {schema}.ticket as t where t.queue = in_queue order by t.priority, t.seq limit enqueue.max_depth
       ) as ready)
       + (select count(*) from (
         select from {schema}.job as j where j.queue = in_queue and j.state = 1 order by j.due_at limit enqueue.max_depth
@@ -163,7 +163,8 @@ begin
   if not found then return; end if;
   status := 'accepted';
   if due = called_at then
-    insert into {schema}.ticket (queue, priority, seq, fence, id, ready_at) values (in_queue, level, place, place, enqueue.id, due);
+    insert into {schema}.ticket (queue, priority, seq, fence, ready_at, ids)
+    values (in_queue, level, place, place, due, array[enqueue.id]);
   end if;
 
   -- A waiting worker wants to know of what is due before it would look by itself.

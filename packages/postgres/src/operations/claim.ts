@@ -10,7 +10,8 @@ import { CAPABILITIES } from '../capabilities.ts';
 import type { Attempt } from '../connection.ts';
 import { type Context, failure } from '../context.ts';
 import type { Call } from '../deadline.ts';
-import { type ClaimedRow, placeOf, toLeases, toReplayedLeases } from '../leases.ts';
+import type { Reached } from '../floor.ts';
+import { type ClaimedRow, toLeases, toReplayedLeases } from '../leases.ts';
 import { sqlState } from '../native-errors.ts';
 import { type PreparedSettlements, prepareSettlements } from '../settlements.ts';
 import { plainArray } from '../sql.ts';
@@ -33,6 +34,7 @@ interface HotRow {
   readonly completed?: number;
   readonly completed_ids?: readonly string[] | null;
   readonly jobs: string | null;
+  readonly reached: Reached | null;
   readonly paused: boolean;
   readonly replay: boolean;
 }
@@ -167,7 +169,8 @@ async function sendStatement(
     full: leases.rows.length >= most,
     now: performance.now(),
     tookMs: performance.now() - result.sentAt,
-    places: leases.rows.map(placeOf),
+    count: leases.rows.length,
+    reached: row.reached ?? {},
   });
   return { leases: leases.leases, paused: row.paused, leasedAt: result.sentAt };
 }

@@ -20,7 +20,8 @@ export function enqueueValues(
     plainArray(batch.map(({ queue }) => queue)),
     plainArray(batch.map(({ type }) => type)),
     plainArray(batch.map(({ priority }) => priority)),
-    batch.map(({ payload }) => payload),
+    // Each is JSON already: as texts of an array they would be escaped here and read twice there.
+    `[${batch.map(({ payload }) => payload).join()}]`,
     plainArray(batch.map(({ delayMs }) => Math.max(0, Math.ceil(delayMs)))),
     sparse(batch, ({ headers }) => headersText(headers)),
     sparse(batch, ({ id, idempotencyKey }) => (idempotencyKey === id ? null : idempotencyKey)),

@@ -3,5 +3,5 @@
 -- Rows: one: as there, both.
 -- Locks: as there.
 -- Safe because: as the head of the function says.
-select completed, completed_ids, jobs, paused, replay
+select completed, completed_ids, jobs, reached, paused, replay
 from {schema}.complete_and_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)

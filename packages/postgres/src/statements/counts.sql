@@ -22,7 +22,7 @@ held as materialized (
     and fence = ((select fences from line))[width_bucket(id, (select ids from line))]
 ),
 waiting as materialized (
-  select count(*) as n, min(ready_at) as since from {schema}.ticket where queue = $1
+  select coalesce(sum(cardinality(ids)), 0) as n, min(ready_at) as since from {schema}.ticket where queue = $1
 ),
 late as materialized (
   select count(*) as n, min(due_at) as since from {schema}.job

@@ -3,6 +3,6 @@
 -- Rows: one: depth.
 -- Locks: none.
 select (
-  (select count(*) from (select from {schema}.ticket where queue = $1 order by priority, seq limit $2) as t)
+  (select coalesce(sum(jobs), 0) from (select cardinality(ids) as jobs from {schema}.ticket where queue = $1 order by priority, seq limit $2) as t)
   + (select count(*) from (select from {schema}.job where queue = $1 and state = 1 order by due_at limit $2) as s)
 )::int as depth

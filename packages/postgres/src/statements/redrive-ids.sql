@@ -18,8 +18,8 @@ with moved as (
   returning j.id, j.seq, j.fence, j.priority, j.due_at
 ),
 tickets as (
-  insert into {schema}.ticket (queue, priority, seq, fence, id, ready_at)
-  select $1, priority, seq, fence, id, due_at from moved
+  insert into {schema}.ticket (queue, priority, seq, fence, ready_at, ids)
+  select $1, priority, seq, fence, due_at, array[id] from moved
 ),
 told as materialized (
   select pg_notify($3, $1)
