@@ -13,6 +13,7 @@ const CLOSE = '<!-- end -->';
 const LANGUAGES: Readonly<Record<string, string>> = {
   ts: 'ts',
   sql: 'sql',
+  sh: 'sh',
   json: 'json',
   yml: 'yaml',
   yaml: 'yaml',
@@ -63,12 +64,12 @@ function quoted(what: string, { read, link }: Sources): string {
 /** The lines of a region, moved to the left margin. */
 function regionOf(source: string, name: string, path: string): string {
   const lines = source.split('\n');
-  const opens = (line: string): boolean => /^\s*(?:\/\/|--) region: /.test(line);
+  const opens = (line: string): boolean => /^\s*(?:\/\/|--|#) region: /.test(line);
   const starts = lines.flatMap((line, at) => (opens(line) && line.endsWith(` region: ${name}`) ? [at] : []));
   const [start] = starts;
   if (start === undefined) throw new Error(`${path} has no region "${name}".`);
   if (starts.length > 1) throw new Error(`${path} has the region "${name}" twice.`);
-  const length = lines.slice(start + 1).findIndex((line) => /^\s*(?:\/\/|--) endregion$/.test(line));
+  const length = lines.slice(start + 1).findIndex((line) => /^\s*(?:\/\/|--|#) endregion$/.test(line));
   if (length < 0) throw new Error(`The region "${name}" of ${path} is not ended.`);
   const inside = lines.slice(start + 1, start + 1 + length);
   if (inside.some(opens)) throw new Error(`The region "${name}" of ${path} holds another one.`);

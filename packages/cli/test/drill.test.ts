@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runPsql, sharedPostgres } from '@surety/testbed';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSurety, surety } from './run-surety.ts';
 
@@ -19,48 +18,6 @@ describe('drill', () => {
     expect(code).toBe(2);
     expect(stdout).toBe('');
     expect(stderr).toMatch(/There are: all, kill-worker, deliver-twice, poison, stop-an-hour/);
-  });
-
-  it('runs on a server that is somebody else’s, with no more than the rights that the guide names', {
-    timeout: 180_000,
-  }, async () => {
-    const server = await sharedPostgres();
-    const owners = await server.createDatabase();
-    const name = new URL(owners).pathname.slice(1);
-    const role = `drill_${name}`;
-    const rights = (await readFile(new URL('./programs/drill-role.sql', import.meta.url), 'utf8'))
-      .replaceAll('surety_drill', role)
-      .replace('database app', `database ${name}`);
-    const asAdmin = async (sql: string): Promise<string> => {
-      const { code, output, stdout } = await runPsql(server.adminUrl, sql);
-      if (code !== 0) throw new Error(output);
-      return stdout;
-    };
-    await asAdmin(rights);
-    try {
-      const url = new URL(owners);
-      url.username = role;
-      url.password = 'choose-one';
-      const run = await surety(['drill', 'deliver-twice', '--quick', '--seed', '11', '--url', url.href], {
-        cwd: folder,
-      });
-      expect(run.stdout).toContain('deliver-twice on postgres: HELD (seed 11)');
-      expect(run.code).toBe(0);
-      const report: unknown = JSON.parse(
-        await readFile(join(folder, 'reports/drills/deliver-twice-postgres.json'), 'utf8'),
-      );
-      expect(report).toMatchObject({
-        drill: 'deliver-twice',
-        backend: 'postgres',
-        seed: 11,
-        verdict: 'held',
-      });
-      const schemas = await runPsql(owners, `select count(*) from pg_namespace where nspname like 'surety%'`);
-      expect(schemas.stdout.trim()).toBe('0');
-    } finally {
-      await server.dropDatabase(owners);
-      await asAdmin(`drop role ${role}`);
-    }
   });
 
   it('removes what it made when it is interrupted', { timeout: 120_000 }, async () => {

@@ -235,9 +235,8 @@ export class Lane implements TurnTaker, Claimer {
     this.#asked = max;
     this.askedAt = now;
     try {
-      const claim = checkedClaim(
-        await this.#engine.calls.claim(this.#request(max, wait, stop.signal, ticket)),
-      );
+      const answer = await this.#engine.calls.claim(this.#request(max, wait, stop.signal, ticket));
+      const claim = checkedClaim(answer);
       this.#waiting = null;
       this.#asked = 0;
       if (claim.leases.length === 0 && !asks) {
