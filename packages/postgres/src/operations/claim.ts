@@ -16,6 +16,7 @@ import { sqlState } from '../native-errors.ts';
 import { type PreparedSettlements, prepareSettlements } from '../settlements.ts';
 import { plainArray } from '../sql.ts';
 import { MARK_MS, tend, tendInBackground, tendIsDue } from './tend.ts';
+import { warmUp } from './warm-up.ts';
 
 /** What one claim should bring at most, reckoned by the mean of the queue. One answer is one string, parsed at once. */
 const BYTES_A_CLAIM = 64 * 1024 * 1024;
@@ -68,7 +69,12 @@ async function claimOrWait(context: Context, request: ClaimRequest, closing: Abo
   let seen = listener.news(queue);
   let wanted = true;
   // What is due or was lost may be of a better level than what stands in line.
-  if (tendIsDue(context, queue)) await tend(context, queue, false, call());
+  if (tendIsDue(context, queue)) {
+    const tending = tend(context, queue, false, call());
+    // After it, so that it takes the connection that is there.
+    warmUp(context, request, call());
+    await tending;
+  }
   while (!over()) {
     if (wanted) found = await claimOnce(context, request, call());
     if (found.leases.length > 0 || found.paused || over()) break;
