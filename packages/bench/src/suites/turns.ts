@@ -43,8 +43,12 @@ export async function inTurns(
   return runs;
 }
 
+/** What a process says in its end can be pages long. */
+const FAILURE_CHARACTERS = 300;
+
 /** One contestant that breaks shall not take the figures of the others with it. */
 function failedRun(error: unknown): RunFigures {
-  const failure = error instanceof Error ? error.message : String(error);
+  const whole = error instanceof Error ? error.message : String(error);
+  const failure = whole.length > FAILURE_CHARACTERS ? `${whole.slice(0, FAILURE_CHARACTERS)}…` : whole;
   return { jobs: 0, cut: false, left: 0, failure, values: {} };
 }

@@ -12,7 +12,8 @@ export interface SqsOptions {
   readonly faults?: Partial<SqsFaults>;
 }
 
-const PROGRAM = new URL('./emulator.ts', import.meta.url);
+/** Beside this file, and built when it is. */
+const PROGRAM = new URL(import.meta.url.endsWith('.ts') ? './emulator.ts' : './emulator.js', import.meta.url);
 
 /** Starts a private emulator of SQS on a free port of 127.0.0.1, in a process of its own that ends with this one. */
 export async function startSqs(options: SqsOptions = {}): Promise<SqsServer> {
