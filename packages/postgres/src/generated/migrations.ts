@@ -491,7 +491,29 @@ create function {schema}.living_leases(
 ) language plpgsql
 as $function$
 #variable_conflict use_column
+declare
+  are_runs boolean;
 begin
+  -- Nearly always what is given of a claim is a run of it. Then three comparisons of arrays say of all at once what is asked job by
+  -- job below, for a tenth of the time: that these are its jobs, with these fences, and were given with its nonce.
+  select coalesce(bool_and(
+      in_fences[first:last] = c.fences[at:at + last - first]
+      and in_ids[first:last] = c.ids[at:at + last - first]
+      and places[first:last] = array_fill(place::int, array[last - first + 1])
+    ), false) and coalesce(sum(last - first + 1), 0) = cardinality(in_fences)
+  into are_runs
+  from unnest(nonces) with ordinality as given (given_nonce, place)
+  cross join lateral (
+    select width_bucket(place::int - 1, places) + 1 as first, width_bucket(place::int, places) as last
+  ) as run
+  join {schema}.claim as c on c.nonce = given_nonce and c.until > statement_timestamp()
+  cross join lateral (select width_bucket(in_fences[first], c.fences) as at) as found
+  where first <= last;
+  if are_runs then
+    ids := in_ids;
+    fences := in_fences;
+    return;
+  end if;
   select array_agg(member_id), array_agg(member_fence) into ids, fences
   from unnest(nonces) with ordinality as given (given_nonce, place)
   join {schema}.claim as c on c.nonce = given_nonce and c.until > statement_timestamp()
@@ -515,7 +537,8 @@ $function$;
 -- Locks: job rows, and claim rows that hold nothing any more.
 -- Safe because: a job row is deleted only while its fence is the one leased and its claim lives, and whoever ends a claim
 --   otherwise changes the fence of the same row first, so the later of the two finds nothing. A claim row is removed only while
---   it lives, together with its last jobs: one that has ended still has to give them back.
+--   it lives and when all that was asked was done: one that has ended, or of which a lease was given with a wrong id, still has
+--   to give its jobs back.
 create function {schema}.complete_jobs(
   in_ids uuid[], in_fences bigint[], places int[], nonces uuid[], ended_nonces uuid[],
   out completed int, out completed_ids text[]
@@ -537,15 +560,14 @@ begin
       and state = 0
       and ((select live_fences))[width_bucket(fence, (select live_fences))] = fence
     returning id
-  ),
-  ended as (
-    -- Written so that the index on the end of claims is no choice: it would be read as a whole.
-    delete from {schema}.claim where nonce = any(ended_nonces) and (until > statement_timestamp()) is true
   )
   select array_agg(id) into done_ids from done;
   completed := coalesce(cardinality(done_ids), 0);
   if completed < cardinality(in_ids) then
     completed_ids := coalesce(done_ids::text[], '{}');
+  elsif cardinality(ended_nonces) > 0 then
+    -- Written so that the index on the end of claims is no choice: it would be read as a whole.
+    delete from {schema}.claim where nonce = any(ended_nonces) and (until > statement_timestamp()) is true;
   end if;
 end
 $function$;
@@ -640,9 +662,6 @@ begin
   tickets as (
     insert into {schema}.ticket (queue, priority, seq, fence, ready_at, ids)
     select queue, priority, seq, fence, due_at, array[id] from put_back where state = 0
-  ),
-  ended as (
-    delete from {schema}.claim where nonce = any(ended_nonces) and (until > statement_timestamp()) is true
   )
   select
     (select array_agg(id) from (select id from done union all select id from put_back) as either),
@@ -655,6 +674,8 @@ begin
   completed := coalesce(cardinality(done_ids), 0);
   if completed < cardinality(in_ids) then
     completed_ids := coalesce(done_ids::text[], '{}');
+  elsif cardinality(ended_nonces) > 0 then
+    delete from {schema}.claim where nonce = any(ended_nonces) and (until > statement_timestamp()) is true;
   end if;
 end
 $function$;
