@@ -7,7 +7,7 @@ create sequence {schema}.job_seq as bigint increment by 32;
 -- seq: place among equals (a job that is handed back keeps it). fence: new from the same sequence whenever a claim of the
 -- job ends other than by completion; a lease names the fence it was given, so a late holder never matches. Both are one
 -- global count, so that an id stored again after its job ended can never be taken for the earlier job.
--- state: 0 ready or leased (ready: has a ticket), 1 scheduled, 2 dead.
+-- state: 0 ready or leased (ready: stands in a ticket), 1 scheduled, 2 dead.
 -- due_at: when it is or was due; waiting is counted from it.
 create table {schema}.job (
   id uuid primary key,
