@@ -8,6 +8,7 @@ import { type Fleet, startFleet } from '../stage/fleet.ts';
 import { nothingLeft } from '../stage/nothing-left.ts';
 import type { Stage, WorkerOrder } from '../stage/stage.ts';
 import { neighbourJob, POISON_ATTEMPTS, POISONS, type Poison, type PoisonArgs, poisonJob } from './jobs.ts';
+import { secondCopiesRedriven } from './second-copies.ts';
 
 /** See README.md. */
 export const poison: Drill = {
@@ -30,7 +31,7 @@ export const poison: Drill = {
     const deaths = fleet.workers.length - WORKERS;
     const repaired = await startFleet(stage, orderOf(stage, { ...args, isFixed: true }), WORKERS);
     await redriven(scene, repaired, dead);
-    if (stage.capabilities.moves === 'copy') await copiesRedriven(scene, deaths);
+    if (stage.capabilities.moves === 'copy') await secondCopiesRedriven(stage, backend, { queue, deaths });
     await repaired.stop();
     await nothingLeft(stage, queue, 'in the end');
   },
@@ -195,28 +196,4 @@ async function redriven(
     starts.length > 0 && starts.every(({ redrives, attempt }) => redrives === 1 && attempt >= 1),
   );
   stage.figure('redriven', dead.length);
-}
-
-/**
- * A worker that dies in the middle of a move leaves its job twice, and what killed it kills again: the second copy ends as a dead
- * letter too. It is redriven like the first, and none may be there without a worker that died.
- */
-async function copiesRedriven({ stage, queue, backend }: Scene, deaths: number): Promise<void> {
-  let copies = 0;
-  const page = { queue, limit: 100, cursor: null, type: poisonJob(queue).type };
-  const isOver = async (): Promise<boolean> => {
-    const { entries } = await backend.deadLetters.list(page, stage.call);
-    copies += entries.length;
-    const ids = entries.map(({ id }) => id);
-    if (ids.length > 0) await backend.deadLetters.redrive(queue, { ids }, stage.call);
-    const { ready, scheduled, leased, dead } = await stage.counts(backend, queue);
-    return [ready, scheduled, leased, dead].every(({ value }) => (value ?? 0) === 0);
-  };
-  await stage.eventually('second copies redriven', WORK_MS, isOver, 250).catch(() => false);
-  stage.figure('secondCopies', copies);
-  stage.must(
-    'no second copy without a worker that died',
-    copies <= deaths,
-    `${copies} copies, ${deaths} deaths`,
-  );
 }

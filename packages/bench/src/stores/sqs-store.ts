@@ -3,9 +3,8 @@ import { askSqs } from '../observers/ask-sqs.ts';
 import type { Store } from './store.ts';
 
 /** What one job costs in requests; those of pumps and of looks at a pause are left out, which come by the minute and not by the job. */
-const COUNTED = [
-  'SendMessage',
-  'SendMessageBatch',
+const PER_STORED_JOB = ['SendMessage', 'SendMessageBatch'];
+const PER_HANDLED_JOB = [
   'ReceiveMessage',
   'DeleteMessage',
   'DeleteMessageBatch',
@@ -29,9 +28,14 @@ export async function openSqsStore(): Promise<Store> {
     },
     bytes: async () => 0,
     cpuUs: async () => null,
-    async requests() {
-      const counts = await server.takeRequestCounts();
-      return COUNTED.reduce((sum, action) => sum + (counts[action] ?? 0), 0);
+    async countRequests() {
+      await server.takeRequestCounts();
+      return async ({ stored, handled }) => {
+        const counts = await server.takeRequestCounts();
+        const sum = (actions: readonly string[]): number =>
+          actions.reduce((all, action) => all + (counts[action] ?? 0), 0);
+        return sum(PER_STORED_JOB) / stored + sum(PER_HANDLED_JOB) / handled;
+      };
     },
     [Symbol.asyncDispose]: () => server.destroy(),
   };

@@ -16,6 +16,10 @@ export interface Store extends AsyncDisposable {
   openTransaction?(location: string): Promise<AsyncDisposable>;
   /** CPU time that the server has used so far, in microseconds; null where there is no server or it cannot be seen. */
   cpuUs(): Promise<number | null>;
-  /** Requests for jobs since the last asking. Left out: a request is not what is paid for. */
-  requests?(): Promise<number>;
+  /**
+   * Counts from now on; what it answers tells what one job has cost in requests, from its enqueue to its completion. A run
+   * that was cut stored more jobs than it handled: each part is shared out over the jobs that it was for. Left out: a
+   * request is not what is paid for.
+   */
+  countRequests?(): Promise<(jobs: { stored: number; handled: number }) => Promise<number>>;
 }

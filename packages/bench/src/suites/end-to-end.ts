@@ -40,7 +40,7 @@ async function produceAndWork(
 
   const { location } = place;
   await store.settle(location);
-  await store.requests?.();
+  const requestsPerJob = await store.countRequests?.();
   const what = { location, concurrency, numbers: jobs, target: jobs, untilEmpty: true, limitMs };
   const working = worker.work(what);
   await Promise.race([worker.started(), working]);
@@ -48,7 +48,7 @@ async function produceAndWork(
     working,
     producer.produce({ location, jobs, ...how }),
   ]);
-  const requests = await store.requests?.();
+  const requests = await requestsPerJob?.({ stored: produced, handled: work.handled });
   const left = await jobsLeft(contestant, location);
   const { figures, rate } = workFigures({
     stored: produced,
@@ -58,6 +58,6 @@ async function produceAndWork(
     left,
     from: startedAt,
   });
-  const perJob = requests === undefined ? {} : { requests: requests / figures.jobs };
+  const perJob = requests === undefined ? {} : { requests };
   return { ...figures, values: { endToEnd: rate, ...perJob } };
 }

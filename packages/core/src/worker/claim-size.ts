@@ -2,7 +2,7 @@
 const AHEAD_MS = 30;
 /** The most that is in hand. With 500, batches were so small that their commits cost a quarter of the rate; 2000 were no faster, and a crash charges all. */
 const MOST_AHEAD = 1000;
-/** Weight of the newest handler time in the running mean. */
+/** Weight of the newest handler time in the running mean, once there are enough of them. */
 const WEIGHT = 0.05;
 
 /** How many jobs a worker should have in hand, from how long its handlers take. Claims nothing ahead until it has seen one end. */
@@ -10,21 +10,29 @@ export class ClaimSize {
   readonly #concurrency: number;
   readonly #ahead: boolean;
   #meanMs: number | null = null;
+  #seen = 0;
 
   constructor(concurrency: number, ahead: boolean) {
     this.#concurrency = concurrency;
     this.#ahead = ahead;
   }
 
-  /** A handler has ended after `ms`. */
+  /**
+   * A handler has ended after `ms`. The first one ever paid for what is compiled and connected then, often a hundred times what the next
+   * takes, so it counts only until there is a second; until there are many, all since count alike.
+   */
   saw(ms: number): void {
-    this.#meanMs = this.#meanMs === null ? ms : this.#meanMs + (ms - this.#meanMs) * WEIGHT;
+    const weight = this.#seen < 2 ? 1 : Math.max(WEIGHT, 1 / this.#seen);
+    this.#seen += 1;
+    this.#meanMs = this.#meanMs === null ? ms : this.#meanMs + (ms - this.#meanMs) * weight;
   }
 
   /** Held jobs did not get a slot within `ms` (0: all did): what runs is slower than the mean says. */
   sawSlow(ms: number): void {
     if (ms === 0) return;
-    if (this.#meanMs === null || ms > this.#meanMs) this.#meanMs = ms;
+    if (this.#meanMs !== null && ms <= this.#meanMs) return;
+    this.#meanMs = ms;
+    this.#seen = Math.max(this.#seen, Math.ceil(1 / WEIGHT));
   }
 
   /** Running and held together. */
