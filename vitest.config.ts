@@ -44,6 +44,8 @@ export default defineConfig({
         testTimeout: 60_000,
         hookTimeout: 120_000,
         retry: 0,
+        // A drill waits for leases and restarts nearly all the time; three at once, beside another file, are slowed down by each other.
+        ...(folder === 'test-drills' && { sequence: { concurrent: true }, maxConcurrency: 2 }),
       },
     })),
   },

@@ -1,4 +1,5 @@
-import type { Backend } from '@surety/core/contract';
+import { randomUUID } from 'node:crypto';
+import type { Backend, NewJob } from '@surety/core/contract';
 import { describe, expect, test } from 'vitest';
 import { CALL, claimAll, completion, freshQueue, newJob, useStore } from './store.ts';
 
@@ -23,6 +24,32 @@ describe('enqueue', () => {
     }
     const values = (await claimAll(backend, queue)).map(({ payload }) => payload);
     expect(values).toEqual(texts.map((text) => ({ value: JSON.parse(text) })));
+  });
+
+  test.each<[string, Partial<NewJob>]>([
+    ['type', { type: 'other' }],
+    ['priority', { priority: 3 }],
+    ['headers', { headers: { a: 'b' } }],
+    ['idempotency key', { idempotencyKey: 'own' }],
+    ['delay', { delayMs: 60_000 }],
+    ['expiry', { expiresInMs: 60_000 }],
+    ['limit of attempts', { maxAttempts: 9 }],
+    ['dedupe key', { dedupe: { key: 'k', windowMs: 60_000 } }],
+    ['queue', { queue: 'another-queue' }],
+  ])('one job that differs in its %s among others that are alike keeps it', async (_, own) => {
+    const backend = await store.open();
+    const ids = Array.from({ length: 3 }, () => randomUUID()).toSorted();
+    for (const place of [0, 1, 2]) {
+      const queue = freshQueue();
+      const fresh = place === 0 ? ids : ids.map(() => randomUUID()).toSorted();
+      const jobs = fresh.map((id, at) => newJob(queue, { id, ...(at === place && own) }));
+      expect((await backend.enqueue(jobs, CALL)).map(({ status }) => status)).toEqual([
+        'accepted',
+        'accepted',
+        'accepted',
+      ]);
+      for (const job of jobs) expect(await storedAs(job)).toEqual(asGiven(job));
+    }
   });
 
   test('bad items are judged alone, however they are bad (B005)', async () => {
@@ -137,3 +164,36 @@ describe('enqueue', () => {
     expect(outcomes.every(({ status }) => status === 'settled')).toBe(true);
   });
 });
+
+function asGiven(job: NewJob): object {
+  const { type, queue, priority, headers, idempotencyKey, maxAttempts, dedupe } = job;
+  return {
+    type,
+    queue,
+    priority,
+    headers: Object.keys(headers).length === 0 ? null : headers,
+    idempotency_key: idempotencyKey === job.id ? null : idempotencyKey,
+    max_attempts: maxAttempts,
+    dedupe_key: dedupe?.key ?? null,
+    state: job.delayMs > 0 ? 1 : 0,
+    delay_ms: job.delayMs,
+    expires_in_ms: job.expiresInMs,
+    stands_in_line: job.delayMs <= 0,
+  };
+}
+
+async function storedAs({ id }: NewJob): Promise<unknown> {
+  const [row] = await store.query(
+    `select type, queue, priority, headers, idempotency_key, max_attempts, dedupe_key, state,
+       (date_part('epoch', due_at - created_at) * 1000)::int as delay_ms,
+       (date_part('epoch', expires_at - created_at) * 1000)::int as expires_in_ms,
+       exists (
+         select from surety.ticket
+         where queue = job.queue and priority = job.priority and ids[job.seq - ticket.seq + 1] = id
+           and ticket.fence + job.seq - ticket.seq = job.fence
+       ) as stands_in_line
+     from surety.job where id = $1`,
+    [id],
+  );
+  return row;
+}

@@ -121,6 +121,12 @@ const subjects: readonly (readonly [
   ['tending a big queue', 'tend', () => [BIG, 50, 500, 5000], FEW],
   ['tending an empty queue', 'tend', () => ['none', 50, 500, 5000], FEW],
   ['an enqueue', 'enqueueNew', () => job, FEW],
+  [
+    'an enqueue of jobs that are alike',
+    'enqueueAlike',
+    () => [job[0], BIG, 't', 1, null, '[{}]', 'channel', true],
+    FEW,
+  ],
   ['an enqueue that may be a repetition', 'enqueue', () => job, FEW],
   ['an enqueue with a key that is held', 'enqueueDeduped', () => [...job, ['key 7'], [1000]], FEW],
   ['who holds keys and ids', 'dedupeOwners', () => [[BIG], ['key 7'], [store.idOf(5)]], FEW],

@@ -20,6 +20,7 @@ export const statements: {
   readonly diagnoseTrials: string;
   readonly discardIds: string;
   readonly discardSome: string;
+  readonly enqueueAlike: string;
   readonly enqueueDeduped: string;
   readonly enqueueNew: string;
   readonly enqueue: string;
@@ -196,6 +197,8 @@ where state = 2 and id = any(array(
   for update skip locked
 ))
 returning id::text as id`,
+  enqueueAlike: `select stored, null::text[] as stored_ids, woken
+from {schema}.enqueue_alike_jobs($1, $2, $3, $4, $5, $6, $7, $8)`,
   enqueueDeduped: `select stored, stored_ids, woken
 from {schema}.enqueue_keyed_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
   enqueueNew: `select stored, null::text[] as stored_ids, woken

@@ -5,7 +5,7 @@ import { plainArray } from '../sql.ts';
 /** A waiting worker wants to know of jobs that are due before it would look by itself. */
 const HINT_WITHIN_MS = 1000;
 
-/** The values of `enqueue` and `enqueue-deduped`: one array a field, null where no job of the batch has it. */
+/** The values of `enqueue`, `enqueue-new` and `enqueue-deduped`: one array a field, null where no job of the batch has it. */
 export function enqueueValues(
   context: Context,
   given: readonly NewJob[],
@@ -20,8 +20,7 @@ export function enqueueValues(
     plainArray(batch.map(({ queue }) => queue)),
     plainArray(batch.map(({ type }) => type)),
     plainArray(batch.map(({ priority }) => priority)),
-    // Each is JSON already: as texts of an array they would be escaped here and read twice there.
-    `[${batch.map(({ payload }) => payload).join()}]`,
+    payloadsText(batch),
     plainArray(batch.map(({ delayMs }) => Math.max(0, Math.ceil(delayMs)))),
     sparse(batch, ({ headers }) => headersText(headers)),
     sparse(batch, ({ id, idempotencyKey }) => (idempotencyKey === id ? null : idempotencyKey)),
@@ -39,6 +38,42 @@ export function enqueueValues(
     );
   }
   return values;
+}
+
+/** The values of `enqueue-alike` but for the last, whether to notify; null: the jobs differ in more than id and payload, or are not ready at once, or not in the order of their ids. */
+export function alikeValues(context: Context, batch: readonly NewJob[]): readonly unknown[] | null {
+  const [first] = batch;
+  if (first === undefined || !batch.every((job, place) => isAlike(job, batch[place - 1] ?? null, first)))
+    return null;
+  return [
+    plainArray(batch.map(({ id }) => id)),
+    first.queue,
+    first.type,
+    first.priority,
+    first.maxAttempts,
+    payloadsText(batch),
+    context.channel,
+  ];
+}
+
+function isAlike(job: NewJob, before: NewJob | null, first: NewJob): boolean {
+  return (
+    job.queue === first.queue &&
+    job.type === first.type &&
+    job.priority === first.priority &&
+    job.maxAttempts === first.maxAttempts &&
+    job.delayMs <= 0 &&
+    job.expiresInMs === null &&
+    job.dedupe === null &&
+    job.idempotencyKey === job.id &&
+    headersText(job.headers) === null &&
+    (before === null || before.id < job.id)
+  );
+}
+
+/** Each is JSON already: as texts of an array they would be escaped here and read twice there. */
+function payloadsText(batch: readonly NewJob[]): string {
+  return `[${batch.map(({ payload }) => payload).join()}]`;
 }
 
 /** The places of the jobs in the order of their ids; null: they are in it, as ids made by core are. */

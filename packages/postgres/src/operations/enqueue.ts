@@ -7,7 +7,7 @@ import { isDataError, sqlState } from '../native-errors.ts';
 import { refusal } from '../new-job.ts';
 import { noteDue } from '../queue-state.ts';
 import { admit } from './admit.ts';
-import { enqueueValues } from './enqueue-values.ts';
+import { alikeValues, enqueueValues } from './enqueue-values.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -90,28 +90,34 @@ async function store(run: Run, group: readonly number[]): Promise<void> {
 
 /** As new jobs where that may fail and none has a key; only where an id turns out to be stored already as what may be repetitions. */
 async function sendBatch(run: Run, batch: readonly NewJob[]): Promise<Attempt> {
-  const { sql } = run.context;
-  if (batch.some(({ dedupe }) => dedupe !== null)) return sendQuietly(run, sql.enqueueDeduped, batch, true);
-  if (run.mayFail) {
-    const result = await sendQuietly(run, sql.enqueueNew, batch, false);
+  const { context, mayFail } = run;
+  const { sql } = context;
+  if (batch.some(({ dedupe }) => dedupe !== null))
+    return sendQuietly(run, sql.enqueueDeduped, (notify) => enqueueValues(context, batch, true, notify));
+  const values = (notify: boolean): readonly unknown[] => enqueueValues(context, batch, false, notify);
+  if (mayFail) {
+    const alike = alikeValues(context, batch);
+    const result =
+      alike === null
+        ? await sendQuietly(run, sql.enqueueNew, values)
+        : await sendQuietly(run, sql.enqueueAlike, (notify) => [...alike, notify]);
     if (result.ok || sqlState(result.native) !== UNIQUE_VIOLATION) return result;
   }
-  return sendQuietly(run, sql.enqueue, batch, false);
+  return sendQuietly(run, sql.enqueue, values);
 }
 
 /** A refused notification must not refuse the job: it is sent again without, and polling wakes the workers. */
 async function sendQuietly(
   { context, call, send }: Run,
   statement: string,
-  batch: readonly NewJob[],
-  keyed: boolean,
+  values: (notify: boolean) => readonly unknown[],
 ): Promise<Attempt> {
-  const result = await send(statement, enqueueValues(context, batch, keyed, context.mayNotify), call);
+  const result = await send(statement, values(context.mayNotify), call);
   if (result.ok || !context.mayNotify || !notifyRefused(result.native)) return result;
   const reason = 'PostgreSQL refused a notification; idle workers find new jobs by polling.';
   context.notify({ kind: 'degraded', reason, error: result.error });
   if (sqlState(result.native) === '42501') context.mayNotify = false;
-  return send(statement, enqueueValues(context, batch, keyed, false), call);
+  return send(statement, values(false), call);
 }
 
 /** The role may not notify, or the server's queue of notifications is full, which is only found at commit. */
