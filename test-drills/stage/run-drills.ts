@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Drill } from './drill.ts';
 import type { Place } from './place.ts';
 import { type Output, progressOn } from './progress.ts';
+import { rehearse } from './rehearsal.ts';
 import { reasonNotToRun, runDrill } from './run-drill.ts';
 import { reportLines, writeReport } from './write-report.ts';
 
@@ -28,11 +29,12 @@ export interface DrillsResult {
 
 const MAX_SEED = 2 ** 31 - 1;
 
-/** Runs them, prints and writes what each came to. Throws what the signal aborts with. */
+/** Runs them, prints and writes what each came to. Throws what the signal aborts with, and where the store refuses a plain job what it says. */
 export async function runDrills(run: DrillsRun): Promise<DrillsResult> {
   const { place, output } = run;
   const seed = run.seed ?? randomInt(1, MAX_SEED);
   const result = { held: 0, broken: 0, impossible: [] as string[] };
+  await rehearse(place, run.signal);
   for (const drill of run.drills) {
     const progress = progressOn(output, `${drill.name} ${place.backend}`);
     const reason = reasonNotToRun(drill, place);

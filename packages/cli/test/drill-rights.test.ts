@@ -91,6 +91,35 @@ describe('a drill on a server that is somebody else’s, with no more than the r
   });
 });
 
+describe('a drill without a right that it needs', () => {
+  it('names it at once on Redis, and calls no promise broken', { timeout: LIMIT_MS }, async () => {
+    const lines = await linesOf('drill-user-redis.sh');
+    const rules = lines.flatMap((line) => wordsOf(line).slice(4)).filter((rule) => rule !== '+zadd');
+    await using server = await startRedis({ settings: { user: `${USER} ${rules.join(' ')}` } });
+    await isRefused(as(server.url, USER), /no permission|NOPERM/i);
+  });
+
+  it('names it at once on RabbitMQ, and calls no promise broken', { timeout: LIMIT_MS }, async () => {
+    const server = await startRabbitmq();
+    try {
+      await server.control('add_user', USER, PASSWORD);
+      await server.control('set_permissions', '-p', '/', USER, '^drills[.-]', '^drills[.-]', '^drills[.-]');
+      await isRefused(as(server.url, USER), /access/i);
+    } finally {
+      await server.destroy();
+    }
+  });
+});
+
+async function isRefused(url: string, words: RegExp): Promise<void> {
+  const run = await surety(['drill', 'deliver-twice', '--quick', '--url', url, '--namespace', 'drills'], {
+    cwd: folder,
+  });
+  expect(run.stderr).toMatch(words);
+  expect(run.stdout + run.stderr).not.toContain('BROKEN');
+  expect(run.code).toBe(2);
+}
+
 /** One command as text, for a look behind the back of every client. */
 async function askRedis(host: string, port: number, command: string): Promise<string> {
   const socket = connect(port, host);

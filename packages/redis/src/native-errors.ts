@@ -33,6 +33,11 @@ const REMEDIES: Readonly<Record<string, string>> = Object.freeze({
   WRONGTYPE: 'Choose a prefix that no other program uses: a key under it is not ours.',
 });
 
+const NO_RIGHT =
+  'Grant the user what `ACL LOG` on the server shows as refused; the guide lists what is needed.';
+/** A right that only shows in the middle of a script: the server's word for it is that of any error there. */
+const DENIED_IN_SCRIPT = /executing the script can't (?:run|access)|ACL failure in script/i;
+
 /** How the client ends the message about an answer that it cannot decode. */
 const UNREADABLE = /Please report this\.$/;
 const NO_REDIS = 'Check host and port, and that rediss:// stands where the server wants TLS.';
@@ -57,6 +62,7 @@ export function codeOf(native: unknown): ErrorCode {
   const word = serverWord(native);
   if (word !== null) {
     if (/max number of clients/i.test((native as Error).message)) return 'BACKEND_OVERLOADED';
+    if (isDeniedInScript(native)) return 'PERMISSION_DENIED';
     return BY_WORD[word] ?? 'INTERNAL';
   }
   const code = (native as { readonly code?: unknown } | null)?.code;
@@ -93,24 +99,46 @@ export function endsConnection(native: unknown): boolean {
 export function mayHaveActed(native: unknown): boolean {
   if (native instanceof NotConnected || wasRefusedByClient(native)) return false;
   const word = serverWord(native);
-  return word === null || word === 'ERR' || word === 'WRONGTYPE';
+  return word === null || word === 'ERR' || word === 'WRONGTYPE' || isDeniedInScript(native);
 }
 
 /** The error as it crosses the contract. The server's own words stay in the cause. */
 export function fromNative(native: unknown, operation: string): SuretyError {
-  const code = codeOf(native);
-  const word = serverWord(native);
-  const what =
-    word !== null
-      ? `Redis answered with error ${word}.`
-      : isNoRedis(native)
-        ? 'What answers there does not speak the protocol of Redis.'
-        : code === 'INTERNAL'
-          ? 'The command failed.'
-          : `The connection to Redis failed${reasonOf(native)}.`;
-  const remedy = isNoRedis(native) ? NO_REDIS : word === null ? undefined : REMEDIES[word];
+  const remedy = remedyOf(native);
   const details = { adapter: 'redis', operation, cause: native };
-  return new SuretyError(code, what, remedy === undefined ? details : { ...details, remedy });
+  return new SuretyError(codeOf(native), whatOf(native), remedy === null ? details : { ...details, remedy });
+}
+
+function whatOf(native: unknown): string {
+  const word = serverWord(native);
+  if (word !== null)
+    return isDenied(native) ? deniedWhat((native as Error).message) : `Redis answered with error ${word}.`;
+  if (isNoRedis(native)) return 'What answers there does not speak the protocol of Redis.';
+  return codeOf(native) === 'INTERNAL'
+    ? 'The command failed.'
+    : `The connection to Redis failed${reasonOf(native)}.`;
+}
+
+function remedyOf(native: unknown): string | null {
+  if (isNoRedis(native)) return NO_REDIS;
+  if (isDenied(native)) return NO_RIGHT;
+  return REMEDIES[serverWord(native) ?? ''] ?? null;
+}
+
+/** The user is known, and may not do this. */
+function isDenied(native: unknown): boolean {
+  return serverWord(native) === 'NOPERM' || isDeniedInScript(native);
+}
+
+function isDeniedInScript(native: unknown): boolean {
+  return native instanceof Error && DENIED_IN_SCRIPT.test(native.message);
+}
+
+function deniedWhat(message: string): string {
+  const command = /run the '([a-z][a-z|_-]{0,40})' command/i.exec(message)?.[1];
+  if (command !== undefined)
+    return `Redis gives its user no permission for the command ${command.toUpperCase()}.`;
+  return `Redis gives its user no permission for ${/access/i.test(message) ? 'a key' : 'a command of a script'}.`;
 }
 
 /** The system's code (ECONNREFUSED, ENOTFOUND, ...): it tells a wrong port from a wrong name. */

@@ -29,6 +29,22 @@ describe('errors of the server and of the client', () => {
     ["NOPERM User worker has no permissions to run the 'evalsha' command", 'PERMISSION_DENIED', false],
     ['WRONGTYPE Operation against a key holding the wrong kind of value', 'STORE_CORRUPT', true],
     ['ERR something else', 'INTERNAL', true],
+    // In the middle of a script, what came before it was done.
+    [
+      "ERR The user executing the script can't run this command or subcommand script: 37, on @user_script:1.",
+      'PERMISSION_DENIED',
+      true,
+    ],
+    [
+      "ERR The user executing the script can't access at least one of the keys mentioned",
+      'PERMISSION_DENIED',
+      true,
+    ],
+    [
+      "ERR ACL failure in script: User u has no permissions to run the 'zadd' command",
+      'PERMISSION_DENIED',
+      true,
+    ],
   ])('%s is %s', (message, code, uncertain) => {
     expect(codeOf(replyError(message))).toBe(code);
     expect(mayHaveActed(replyError(message))).toBe(uncertain);
@@ -64,6 +80,14 @@ describe('errors of the server and of the client', () => {
       native,
     ]);
     expect(error.message).not.toContain('secret-word');
+    const told = (words: string): string => fromNative(replyError(words), 'claim').message;
+    expect(told("NOPERM this user has no permissions to run the 'zadd' command")).toContain(
+      'the command ZADD',
+    );
+    expect(told('NOPERM this user has no permissions to access one of the keys')).toContain('a key');
+    expect(told("ERR The user executing the script can't run this command")).toContain(
+      'a command of a script',
+    );
     expect(fromNative(replyError('OOM no'), 'enqueue').remedy).toContain('maxmemory');
     const unreachable = fromNative(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'open');
     expect([unreachable.code, unreachable.retryable]).toEqual(['BACKEND_UNAVAILABLE', 'yes']);

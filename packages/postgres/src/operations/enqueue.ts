@@ -137,7 +137,7 @@ function failed(job: NewJob, { error, uncertain }: Attempt & { readonly ok: fals
       error: new SuretyError(error.code, plain(error), details(job, error)),
     };
   }
-  const what = 'PostgreSQL did not say whether it stored the job.';
+  const what = `PostgreSQL did not say whether it stored the job: ${plain(error)}`;
   return {
     status: 'unknown',
     id: job.id,

@@ -231,7 +231,7 @@ function failed(job: NewJob, error: SuretyError, uncertain: boolean): EnqueueOut
   return {
     status: 'unknown',
     id,
-    error: make('OUTCOME_UNKNOWN', 'Redis did not say whether it stored the job.'),
+    error: make('OUTCOME_UNKNOWN', `Redis did not say whether it stored the job: ${plain(error)}`),
   };
 }
 
