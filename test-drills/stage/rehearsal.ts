@@ -14,8 +14,8 @@ const CLOSE_MS = 5000;
 const ERROR = { code: 'HANDLER_FAILED', name: 'Error', message: 'a rehearsal', stack: null, attempt: 1 };
 
 /**
- * One job goes through all that drills do with jobs. Throws what the store says where it refuses: a right that is missing is named at once, by a drill it would
- * be waited for in vain and then called a promise that was broken.
+ * One job goes through all that drills do with jobs. Throws what the store says where it refuses: a drill without a right would wait in vain, and
+ * then call a promise broken.
  */
 export async function rehearse(place: Place, signal: AbortSignal): Promise<void> {
   const backend = await connectTo(place.connect);
