@@ -113,9 +113,10 @@ return tonumber(till) > now and id or ''`,
 local call = redis.call
 local answer = {}
 for i, id in ipairs(ARGV) do
-  answer[i] = call('ZREM', KEYS[4], id)
+  answer[i] = call('ZSCORE', KEYS[4], id) and 1 or 0
   if answer[i] == 1 then
     for key = 1, 3 do call('HDEL', KEYS[key], id) end
+    call('ZREM', KEYS[4], id)
   end
 end
 return answer`,
@@ -198,7 +199,6 @@ while i <= #ARGV do
   elseif full then refuse(place, 'full', '')
   else
     local expires = expiry == '' and '0' or string.format('%.0f', now + expiry)
-    call('HSET', jobs, id, now .. ',' .. level .. ',' .. expires .. ',' .. rest)
     if delay == '0' then
       call('ZADD', KEYS[8 + level], us + place - 1, id)
       stored_ready = true
@@ -207,6 +207,7 @@ while i <= #ARGV do
       call('ZADD', scheduled, due, level .. id)
       if not earliest or due < earliest then earliest = due end
     end
+    call('HSET', jobs, id, now .. ',' .. level .. ',' .. expires .. ',' .. rest)
     if key then take_key(key, id, tonumber(window)) end
     if depth then depth = depth + 1 end
   end
@@ -231,6 +232,7 @@ local function wake_for_due(earliest)
 end
 local created = now .. ','
 local known, ready, count = {}, {}, 0
+call('ZADD', line, 'XX', 0, '')
 for i = 1, #ARGV, 2 do
   if call('HSETNX', jobs, ARGV[i], created .. ARGV[i + 1]) == 1 then
     ready[count + 1] = us + i / 2 - 0.5

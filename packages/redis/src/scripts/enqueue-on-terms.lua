@@ -5,7 +5,9 @@
 --   depth or '', the rest of the job's dedupe: window in ms or ''; and if there is a window, its key as an eighth.
 -- Answer: three a job that was not stored: its place (from 1), 'full' or 'known', and the id that stands in its way.
 -- Cost: O(log n) a job; at most four ended dedupe keys are removed with each new one.
--- Safe because: as enqueue.lua. A due time is rounded up to the next millisecond, so that no job is early.
+-- Safe because: as enqueue.lua; a job has its place before its body, and its body before its dedupe key, so that whatever is
+--   refused in between, no answer names a job that nobody runs: a place without a body is dropped by whoever claims. A due
+--   time is rounded up to the next millisecond, so that no job is early.
 --@ clock
 local jobs, scheduled, leased, claims, dedupe, ends, hint = unpack(KEYS, 1, 7)
 --@ wake
@@ -69,7 +71,6 @@ while i <= #ARGV do
   elseif full then refuse(place, 'full', '')
   else
     local expires = expiry == '' and '0' or string.format('%.0f', now + expiry)
-    call('HSET', jobs, id, now .. ',' .. level .. ',' .. expires .. ',' .. rest)
     if delay == '0' then
       call('ZADD', KEYS[8 + level], us + place - 1, id)
       stored_ready = true
@@ -78,6 +79,7 @@ while i <= #ARGV do
       call('ZADD', scheduled, due, level .. id)
       if not earliest or due < earliest then earliest = due end
     end
+    call('HSET', jobs, id, now .. ',' .. level .. ',' .. expires .. ',' .. rest)
     if key then take_key(key, id, tonumber(window)) end
     if depth then depth = depth + 1 end
   end

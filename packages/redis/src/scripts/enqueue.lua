@@ -3,15 +3,18 @@
 -- Keys: 1 jobs, 2 ready jobs of their level, 3 hint.
 -- Arguments: id and body of each job; the body lacks its first field, the time of the enqueue, and begins with the level.
 -- Answer: the places (from 1) of those whose id is stored already; nothing was changed for these.
--- Cost: two commands a call, one more a job; O(log ready) a job.
+-- Cost: three commands a call, one more a job; O(log ready) a job.
 -- Safe because: without `allow-oom` a server that is out of memory refuses the script as a whole, before it has written. The
---   hint only wakes: nothing is lost with it.
+--   line is tried before a body is stored: a body without a place would answer for a job that nobody runs. The hint only
+--   wakes: nothing is lost with it.
 --@ clock
 local jobs, line, hint = unpack(KEYS)
 --@ wake
 local created = now .. ','
 local known, ready, count = {}, {}, 0
 
+-- Changes nothing, and fails as the places below would: for want of a right, or since the key is another program's.
+call('ZADD', line, 'XX', 0, '')
 for i = 1, #ARGV, 2 do
   if call('HSETNX', jobs, ARGV[i], created .. ARGV[i + 1]) == 1 then
     -- One microsecond apart, so that a batch keeps its order.
