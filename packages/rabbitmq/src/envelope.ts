@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import {
   type HistoryEntry,
-  JOB_ID,
-  JOB_TYPE,
   type JobError,
   MAX_HISTORY,
   type NewJob,
@@ -10,7 +7,6 @@ import {
   type ReleaseReason,
 } from '@surety/core/contract';
 import type { Message } from 'amqplib';
-import type { MessageOptions } from './wire/publisher.ts';
 
 /** All that is known of a job beside its payload. Instants are ms since the epoch by the clock of whoever wrote them. */
 export interface Envelope {
@@ -35,53 +31,6 @@ export interface Envelope {
   readonly deadAt: number | null;
 }
 
-/** The AMQP header that holds the envelope, as JSON. Nothing that the broker adds is ever sent back to it. */
-const HEADER = 'surety';
-const VERSION = 1;
-/**
- * The application's headers and the history of errors stand in the header up to this size, above it in front of the body: all headers together
- * must stay below 64 KiB, and the broker keeps them in memory.
- */
-const INLINE_BYTES = 8 * 1024;
-
-/** As it is written; what has its usual value is left out. */
-interface Written {
-  readonly v: number;
-  readonly id: string;
-  readonly at: number;
-  readonly due?: number;
-  readonly key?: string;
-  readonly max?: number;
-  readonly exp?: number;
-  readonly att?: number;
-  readonly del?: number;
-  readonly lost?: number;
-  readonly back?: true;
-  readonly int?: number;
-  readonly red?: number;
-  readonly unk?: number;
-  readonly dead?: number;
-  readonly extra?: Extra;
-  /** Bytes of the body that hold `extra`, in front of the payload. */
-  readonly front?: number;
-}
-
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-interface Extra {
-  readonly h?: Readonly<Record<string, string>>;
-  readonly e?: readonly HistoryEntry[];
-}
-
-/** A message that can be published: properties with a new nonce, and the body. */
-export interface Encoded {
-  readonly options: MessageOptions;
-  readonly body: Buffer;
-}
-
-/** A message that was read. `broken`: it is none of ours, or damaged. */
-export type Decoded = { readonly envelope: Envelope; readonly payload: Buffer } | { readonly broken: string };
-
 export function newEnvelope(job: NewJob, now: number): Envelope {
   return {
     id: job.id,
@@ -101,86 +50,6 @@ export function newEnvelope(job: NewJob, now: number): Envelope {
     unknownTypeSince: null,
     history: [],
     deadAt: null,
-  };
-}
-
-export function encode(envelope: Envelope, payload: Buffer): Encoded {
-  const { id, headers, history } = envelope;
-  const hasHeaders = Object.keys(headers).length > 0;
-  const extra: Extra = { ...(hasHeaders && { h: headers }), ...(history.length > 0 && { e: history }) };
-  const hasExtra = hasHeaders || history.length > 0;
-  const text = hasExtra ? JSON.stringify(extra) : '';
-  const front = text.length > INLINE_BYTES ? Buffer.from(text) : null;
-  // One by one, since most are left out of most messages.
-  const written: Writable<Written> = { v: VERSION, id, at: envelope.enqueuedAt };
-  if (envelope.dueAt !== envelope.enqueuedAt) written.due = envelope.dueAt;
-  if (envelope.idempotencyKey !== id) written.key = envelope.idempotencyKey;
-  if (envelope.maxAttempts !== null) written.max = envelope.maxAttempts;
-  if (envelope.expiresAt !== null) written.exp = envelope.expiresAt;
-  if (envelope.attempt > 0) written.att = envelope.attempt;
-  if (envelope.deliveries > 0) written.del = envelope.deliveries;
-  if (envelope.lostClaims > 0) written.lost = envelope.lostClaims;
-  if (envelope.lossBackedOff) written.back = true;
-  if (envelope.interruptions > 0) written.int = envelope.interruptions;
-  if (envelope.redrives > 0) written.red = envelope.redrives;
-  if (envelope.unknownTypeSince !== null) written.unk = envelope.unknownTypeSince;
-  if (envelope.deadAt !== null) written.dead = envelope.deadAt;
-  if (front !== null) written.front = front.length;
-  else if (hasExtra) written.extra = extra;
-  return {
-    options: {
-      messageId: randomUUID(),
-      type: envelope.type,
-      contentType: 'application/json',
-      headers: { [HEADER]: JSON.stringify(written) },
-    },
-    body: front === null ? payload : Buffer.concat([front, payload]),
-  };
-}
-
-export function decode({ properties, content }: Message): Decoded {
-  const text: unknown = properties.headers?.[HEADER];
-  if (typeof text !== 'string') return { broken: `The header "${HEADER}" is missing.` };
-  const type = String(properties.type);
-  try {
-    const written = JSON.parse(text) as Written;
-    if (written.v !== VERSION) return { broken: `The envelope is of version ${String(written.v)}.` };
-    if (!JOB_ID.test(written.id) || !JOB_TYPE.test(type))
-      return { broken: 'The envelope has no id or no type.' };
-    const front = written.front ?? 0;
-    const extra =
-      front > 0 ? (JSON.parse(content.subarray(0, front).toString('utf8')) as Extra) : (written.extra ?? {});
-    return { envelope: read(written, extra, type), payload: front > 0 ? content.subarray(front) : content };
-  } catch (error) {
-    return { broken: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-/** For what is told of a message. */
-export function idOf(message: Message): string {
-  const decoded = decode(message);
-  return 'broken' in decoded ? 'unreadable' : decoded.envelope.id;
-}
-
-function read(written: Written, extra: Extra, type: string): Envelope {
-  return {
-    id: written.id,
-    type,
-    idempotencyKey: written.key ?? written.id,
-    headers: extra.h ?? {},
-    maxAttempts: written.max ?? null,
-    enqueuedAt: written.at,
-    dueAt: written.due ?? written.at,
-    expiresAt: written.exp ?? null,
-    attempt: written.att ?? 0,
-    deliveries: written.del ?? 0,
-    lostClaims: written.lost ?? 0,
-    lossBackedOff: written.back ?? false,
-    interruptions: written.int ?? 0,
-    redrives: written.red ?? 0,
-    unknownTypeSince: written.unk ?? null,
-    history: extra.e ?? [],
-    deadAt: written.dead ?? null,
   };
 }
 

@@ -1,8 +1,9 @@
 import type { Call } from './call.ts';
 import type { BrokerClock } from './delays/broker-clock.ts';
 import { stayHeader } from './delays/stay-header.ts';
-import { type Envelope, encode } from './envelope.ts';
+import type { Envelope } from './envelope.ts';
 import { levelFor, stayUntil } from './ladder.ts';
+import { encode } from './message-body.ts';
 import type { Names } from './names.ts';
 import { fromNative } from './native-errors.ts';
 import type { Topology } from './topology.ts';
@@ -15,7 +16,7 @@ export type Target = { readonly to: 'ready' | 'dead' } | { readonly to: 'later';
 export interface Copy {
   readonly queue: string;
   readonly envelope: Envelope;
-  readonly payload: Buffer;
+  readonly payload: string | Buffer;
   readonly target: Target;
 }
 
@@ -86,18 +87,17 @@ export class Moves {
     }
   }
 
-  outgoing(queue: string, envelope: Envelope, payload: Buffer, target: Target): Outgoing {
+  outgoing(queue: string, envelope: Envelope, payload: string | Buffer, target: Target): Outgoing {
     const { options, body } = encode(envelope, payload);
     if (target.to === 'dead') return { exchange: '', key: this.#names.dead(queue), body, options };
     const now = target.to === 'later' ? this.#clock.latest() : 0;
     const stay = target.to === 'later' ? stayUntil(now + target.delayMs, now) : null;
     if (stay === null) return { exchange: '', key: this.#names.ready(queue), body, options };
-    const headers = { ...options.headers, ...stayHeader(stay) };
     return {
       exchange: '',
       key: this.#names.delay(queue, stay.level),
       body,
-      options: { ...options, headers },
+      options: { ...options, headers: stayHeader(stay) },
     };
   }
 }

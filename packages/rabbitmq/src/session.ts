@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Notice } from '@surety/core/contract';
 import { type Call, failure, LATE, startCall, within } from './call.ts';
 import { HeldLeases } from './claims/held.ts';
@@ -14,6 +13,7 @@ import { fromNative } from './native-errors.ts';
 import type { ResolvedOptions } from './options.ts';
 import { Topology } from './topology.ts';
 import { Line } from './wire/line.ts';
+import { newNonce } from './wire/new-nonce.ts';
 import { openWire, type Wire } from './wire/open-wire.ts';
 import { Publisher } from './wire/publisher.ts';
 import { isTooOld } from './wire/version.ts';
@@ -171,7 +171,7 @@ export class Session {
   }
 
   #tellOfDelays(queue: string, call: Call): Promise<unknown> {
-    return this.publisher.tell(this.names.control, noteOfDelays(queue), randomUUID(), call);
+    return this.publisher.tell(this.names.control, noteOfDelays(queue), newNonce(), call);
   }
 
   async #pauseChanged(queue: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { namesOf } from '../src/names.ts';
 import { withChannel } from './raw-channel.ts';
 
-/** Replaces the body of a ready job by text that is not JSON, as a foreign producer could write it. */
+/** Replaces the payload of a ready job by text that is not JSON, as a foreign producer could write it. */
 export async function corruptPayload(url: string, queue: string, id: string): Promise<'written'> {
   const ready = namesOf('surety').ready(queue);
   await withChannel(url, async (channel) => {
@@ -9,14 +9,12 @@ export async function corruptPayload(url: string, queue: string, id: string): Pr
     for (;;) {
       const message = await channel.get(ready);
       if (message === false) throw new Error(`no job ${id} in ${ready}`);
-      const header: unknown = message.properties.headers?.['surety'];
-      if (!String(header).includes(id)) continue;
-      const { messageId, type } = message.properties;
-      channel.sendToQueue(ready, Buffer.from('{"cut off'), {
+      const envelope = message.content.subarray(0, message.content.indexOf('\n') + 1);
+      if (!envelope.includes(id)) continue;
+      const { messageId } = message.properties;
+      channel.sendToQueue(ready, Buffer.concat([envelope, Buffer.from('{"cut off]')]), {
         persistent: true,
         messageId,
-        type,
-        headers: { surety: header },
       });
       await channel.waitForConfirms();
       channel.ack(message);

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfirmChannel } from 'amqplib';
 import { noteOfDelays } from '../src/claims/pauses.ts';
 import { readStay, stayHeader } from '../src/delays/stay-header.ts';
-import { idOf } from '../src/envelope.ts';
 import { LEVELS } from '../src/ladder.ts';
+import { idOf } from '../src/message-body.ts';
 import { namesOf } from '../src/names.ts';
 import { withChannel } from './raw-channel.ts';
 
@@ -48,15 +48,14 @@ async function shiftAll(
       continue;
     }
     shifted.add(id);
-    const { messageId, type, headers } = message.properties;
+    const { messageId } = message.properties;
     const { leavesAt, dueAt } = readStay(message);
     const stay = { level, leavesAt: Math.max(0, leavesAt - ms), dueAt: Math.max(0, dueAt - ms) };
     channel.sendToQueue(name, message.content, {
       persistent: true,
       mandatory: true,
       messageId,
-      type,
-      headers: { surety: headers?.['surety'], ...stayHeader(stay) },
+      headers: stayHeader(stay),
     });
     await channel.waitForConfirms();
     channel.ack(message);

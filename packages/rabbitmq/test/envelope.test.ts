@@ -5,13 +5,12 @@ import {
   atClaim,
   brokerCounts,
   charged,
-  decode,
   type Envelope,
-  encode,
   newEnvelope,
   redriven,
   released,
 } from '../src/envelope.ts';
+import { decode, encode, open } from '../src/message-body.ts';
 import { newJob } from './backends.ts';
 
 const NOW = 1_800_000_000_000;
@@ -21,11 +20,10 @@ function asMessage(
   { options, body }: ReturnType<typeof encode>,
   more: Record<string, unknown> = {},
 ): Message {
-  const { headers, messageId, type } = options;
   return {
     content: body,
     fields: { deliveryTag: 1, redelivered: false, exchange: '', routingKey: 'q' },
-    properties: { headers: { ...(headers as object), ...more }, messageId, type },
+    properties: { headers: { ...options.headers, ...more }, messageId: options.messageId },
   } as unknown as Message;
 }
 
@@ -60,13 +58,41 @@ describe('an envelope', () => {
     }
   });
 
-  it('moves what is large in front of the body, so that the headers stay small', () => {
+  it('is no header, so that the broker looks at none and what is large fits', () => {
     const headers = { big: 'é'.repeat(60_000) };
     const envelope = newEnvelope(newJob('q', { headers }), NOW);
     const payload = Buffer.from('"payload"');
     const encoded = encode(envelope, payload);
-    expect(JSON.stringify(encoded.options.headers).length).toBeLessThan(1000);
+    expect(Object.keys(encoded.options)).toEqual(['messageId']);
     expect(decode(asMessage(encoded))).toEqual({ envelope, payload });
+  });
+
+  it('ends with the first line feed: a payload may have its own', () => {
+    const payload = Buffer.from('{\n"a":[1,\n2]}\n');
+    const envelope = newEnvelope(newJob('q', { headers: { a: 'two,\nlines' } }), NOW);
+    expect(roundTrip(envelope, payload)).toEqual({ envelope, payload });
+    const opened = open(asMessage(encode(envelope, payload)));
+    expect(opened).toEqual({ envelope, payload: { value: { a: [1, 2] } } });
+  });
+
+  it('is the same, and so is the payload, whether that is given as text or as bytes', () => {
+    const envelope = newEnvelope(newJob('q'), NOW);
+    for (const text of ['null', '"ä€😀"', '[[1],[2]]', '{"__proto__":1}']) {
+      const bodies = [encode(envelope, text).body, encode(envelope, Buffer.from(text)).body];
+      expect(bodies[0]?.equals(bodies[1] ?? Buffer.alloc(0))).toBe(true);
+      const opened = open(asMessage(encode(envelope, text)));
+      expect(opened).toEqual({ envelope, payload: { value: JSON.parse(text) as unknown } });
+    }
+  });
+
+  it('is read whatever the payload is, which may be unreadable, or look like more than one', () => {
+    const envelope = newEnvelope(newJob('q', { delayMs: 5 }), NOW);
+    for (const text of ['', '{"cut off', '1,2', '1],[2', ']', '\uFFFD', 'undefined']) {
+      const message = asMessage(encode(envelope, text));
+      const unreadable = expect.any(String) as string;
+      expect(open(message)).toEqual({ envelope, payload: { unreadable } });
+      expect(decode(message)).toEqual({ envelope, payload: Buffer.from(text) });
+    }
   });
 
   it('never sends back what the broker added: copied counts and death records lose jobs', () => {
@@ -78,23 +104,39 @@ describe('an envelope', () => {
     const decoded = decode(received);
     if ('broken' in decoded) throw new Error(decoded.broken);
     const again = encode(charged(decoded.envelope, ERROR, NOW, NOW), decoded.payload);
-    expect(Object.keys(again.options.headers as object)).toEqual(['surety']);
+    expect(again.options.headers).toBeUndefined();
+    expect(again.body.includes('x-')).toBe(false);
     expect(again.options.messageId).not.toBe(received.properties.messageId);
   });
 
   it('says why a foreign message is none', () => {
-    const foreign = asMessage(encode(newEnvelope(newJob('q'), NOW), Buffer.from('1')));
-    for (const headers of [
-      undefined,
-      {},
-      { surety: 1 },
-      { surety: '{' },
-      { surety: '{"v":2}' },
-      { surety: '{"v":1,"id":"x"}' },
-    ]) {
-      expect(
-        decode({ ...foreign, properties: { ...foreign.properties, headers: headers as object } }),
-      ).toHaveProperty('broken');
+    const id = randomUUID();
+    const body = (...head: unknown[]): string => `${JSON.stringify(head).slice(0, -1)},\n1]`;
+    const message = (text: string): Message =>
+      asMessage({ options: { messageId: 'x' }, body: Buffer.from(text) });
+    expect(open(message(body(1, id, 'some.job', NOW, 0)))).toHaveProperty('envelope');
+    const foreign = [
+      ['', 'no envelope'],
+      ['hello', 'no envelope'],
+      ['[1,2,3,4,5,6]', 'version|no id|no envelope'],
+      [',\n1]', 'JSON'],
+      ['{"v":1,\n1]', 'JSON'],
+      ['null,\n1]', 'JSON'],
+      [body(2, id, 'some.job', NOW, 0), 'version 2'],
+      [body(1, id, 'some.job', NOW), 'no envelope'],
+      [body(1, 'x', 'some.job', NOW, 0), 'no id'],
+      [body(1, null, 'some.job', NOW, 0), 'no id'],
+      [body(1, id, null, NOW, 0), 'no type'],
+      [body(1, id, 1, NOW, 0), 'no type'],
+      [body(1, id, 'some.job', 'now', 0), 'when'],
+    ] as const;
+    // As if nothing more were said.
+    for (const more of [null, 'more', 1, [1]])
+      expect(open(message(body(1, id, 'some.job', NOW, more)))).toHaveProperty('envelope.attempt', 0);
+    for (const [text, why] of foreign) {
+      const broken = expect.stringMatching(why) as string;
+      expect(open(message(text))).toEqual({ broken });
+      expect(decode(message(text))).toEqual({ broken });
     }
   });
 });

@@ -5,6 +5,10 @@ import { Arrivals } from '../src/claims/arrivals.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+async function turns(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) await turn();
+}
+
 function message(deliveryTag: number): Message {
   return { fields: { deliveryTag } } as Message;
 }
@@ -55,23 +59,61 @@ describe('arrivals', () => {
   it('go to whoever gathers before anybody else is told', async () => {
     let told = 0;
     const arrivals = new Arrivals(() => void told++);
-    const gathering = arrivals.gather(2);
+    const gathering = arrivals.gather(5, 2);
     arrivals.add(message(1));
     arrivals.add(message(2));
-    await gathering;
-    expect([told, tagsOf(arrivals.take(2))]).toEqual([0, [1, 2]]);
-    expect(arrivals.gather(0)).toBeNull();
-    await turn();
-    const before = told;
+    expect([tagsOf(await gathering), told]).toEqual([[1, 2], 0]);
     arrivals.add(message(3));
+    await turns(4);
+    expect([told, arrivals.count]).toEqual([1, 1]);
+    expect(tagsOf(await arrivals.gather(5, 1))).toEqual([3]);
+  });
+
+  it('of one moment go to all who gather, in their order and some turns apart', async () => {
+    const arrivals = new Arrivals(() => undefined);
+    const gatherings = [arrivals.gather(3, 6), arrivals.gather(3, 6)];
+    for (let tag = 1; tag <= 6; tag += 1) arrivals.add(message(tag));
     await turn();
-    expect(told).toBe(before + 1);
+    expect(arrivals.count).toBe(3);
+    // Few enough that no timer has had a chance yet.
+    await turns(4);
+    expect(arrivals.count).toBe(0);
+    expect((await Promise.all(gatherings)).map(tagsOf)).toEqual([
+      [1, 2, 3],
+      [4, 5, 6],
+    ]);
+  });
+
+  it('are not waited for by one who gathers what is coming for another', async () => {
+    const arrivals = new Arrivals(() => undefined);
+    const first = arrivals.gather(4, 4);
+    expect(await arrivals.gather(4, 4)).toEqual([]);
+    for (const tag of [1, 2, 3, 4]) arrivals.add(message(tag));
+    expect(tagsOf(await first)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('that are there already are handed out apart too', async () => {
+    const arrivals = new Arrivals(() => undefined);
+    for (const tag of [1, 2, 3, 4]) arrivals.add(message(tag));
+    const [first, second] = [arrivals.gather(2, 4), arrivals.gather(2, 2)];
+    expect(arrivals.count).toBe(2);
+    expect([tagsOf(await first), tagsOf(await second)]).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
   });
 
   it('that do not come are waited for only a moment', async () => {
     const arrivals = new Arrivals(() => undefined);
+    expect(await arrivals.gather(10, 10)).toEqual([]);
     arrivals.add(message(1));
-    await arrivals.gather(100);
-    expect(tagsOf(arrivals.take(100))).toEqual([1]);
+    expect(tagsOf(await arrivals.gather(100, 100))).toEqual([1]);
+  });
+
+  it('that were put back come first', async () => {
+    const arrivals = new Arrivals(() => undefined);
+    for (const tag of [1, 2, 3]) arrivals.add(message(tag));
+    arrivals.putBack(arrivals.take(2));
+    expect(tagsOf(arrivals.take(9))).toEqual([1, 2, 3]);
   });
 });

@@ -50,7 +50,7 @@ function message(overrides: Partial<Outgoing> = {}): Outgoing {
     exchange: '',
     key: 'surety.mail',
     body: Buffer.from('{}'),
-    options: { messageId: randomUUID(), headers: { surety: '{"v":1}' } },
+    options: { messageId: randomUUID(), headers: { 'surety-wait': '1 2' } },
     ...overrides,
   };
 }

@@ -93,7 +93,7 @@ export class Engine {
           // Beside a suspect all that waits to be settled is at risk.
           settleAtOnce: () => !settings.claimAhead || this.#intake.suspects > 0,
           target: () => this.#size.target(),
-          ask: (lane) => this.#ask(lane),
+          ask: (lane, now) => this.#ask(lane, now),
           isStopping: () => this.#stopping,
           received: (lane, claim) => this.#received(lane, claim),
           callSent: () => this.#breather.breathe(),
@@ -181,8 +181,7 @@ export class Engine {
     else this.#pumpAll();
   }
 
-  #ask(lane: Lane): Ask {
-    const now = performance.now();
+  #ask(lane: Lane, now: number): Ask {
     if (this.#stopping || this.keeper.isBlocked(now)) return NO_ASK;
     const { concurrency, claimAhead } = this.#settings;
     return claimDemand(lane, this.lanes, {
@@ -204,7 +203,7 @@ export class Engine {
   }
 
   #schedule(): void {
-    this.#intake.startSuspects(performance.now());
+    this.#intake.startSuspects();
     while (!this.#stopping && !this.#breather.isBreathing && this.#freeSlots > 0) {
       const now = performance.now();
       const waitMs = this.#gate?.waitMs(now) ?? 0;

@@ -96,8 +96,9 @@ export class Intake {
   }
 
   /** Starts the suspects whose neighbours are back, as far as there are slots; hands back those that have waited for one for too long. */
-  startSuspects(now: number): void {
+  startSuspects(): void {
     if (this.#next.length === 0) return;
+    const now = performance.now();
     const waiting = this.#next.splice(0);
     for (const suspect of waiting) {
       const { lane, attempt, until } = suspect;

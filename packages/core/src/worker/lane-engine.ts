@@ -13,7 +13,7 @@ export interface LaneEngine<This> {
   readonly settleAtOnce: () => boolean;
   readonly target: () => number;
   /** How many jobs this lane may claim now. */
-  readonly ask: (lane: This) => Ask;
+  readonly ask: (lane: This, now: number) => Ask;
   readonly isStopping: () => boolean;
   readonly received: (lane: This, claim: Claim) => void;
   /** A call of the lane has ended: slots or shares may be free. */

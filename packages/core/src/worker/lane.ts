@@ -88,7 +88,6 @@ export class Lane implements TurnTaker, Claimer {
     if (this.#closed) return;
     const now = performance.now();
     if (now < this.#restUntil) return this.#alarm.setFor(this.#restUntil);
-    const ask = this.#engine.ask(this);
     const dueAt = settleAt({
       finished: this.#finished.size,
       oldestAt: this.#finished.oldestEndedAt ?? now,
@@ -99,9 +98,12 @@ export class Lane implements TurnTaker, Claimer {
     });
     if (dueAt !== null && dueAt <= now) {
       const batch = this.#finished.take(this.#mostItems, (attempt) => this.#isSendable(attempt, now));
-      if (batch.length > 0) return this.#send(batch, this.#waiting === null ? ask.max : 0, now);
+      if (batch.length > 0)
+        return this.#send(batch, this.#waiting === null ? this.#engine.ask(this, now).max : 0, now);
     } else if (dueAt !== null) this.#alarm.setFor(dueAt);
-    if (ask.max === 0 || this.#waiting !== null || this.#asked > 0) return;
+    if (this.#waiting !== null || this.#asked > 0) return;
+    const ask = this.#engine.ask(this, now);
+    if (ask.max === 0) return;
     // What is finished goes out soon; one call then carries both halves.
     const joins = this.#finished.size > 0 && this.#engine.calls.settleAndClaim !== undefined;
     if (!ask.beside && (joins || this.#sending > 0 || this.held > 0)) return;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Channel } from 'amqplib';
+import { askQueue } from '../wire/ask-queue.ts';
 
 const AGAIN_MS = 50;
 /** A broker answers for a leader that is silent after 250 ms, with zeros; one that says zero itself does so at once. */
@@ -15,7 +16,7 @@ const MOST_QUESTIONS = 8;
  */
 export async function askLeader(channel: Channel, queue: string, isAttached: () => boolean): Promise<number> {
   for (;;) {
-    const { messageCount, consumerCount } = await channel.checkQueue(queue);
+    const { messageCount, consumerCount } = await askQueue(channel, queue);
     if (consumerCount > 0 || !isAttached()) return messageCount;
     await sleep(AGAIN_MS);
   }
@@ -25,7 +26,7 @@ export async function askLeader(channel: Channel, queue: string, isAttached: () 
 export async function messagesIn(channel: Channel, queue: string): Promise<number> {
   for (let questions = 1; ; questions++) {
     const askedAt = performance.now();
-    const { messageCount, consumerCount } = await channel.checkQueue(queue);
+    const { messageCount, consumerCount } = await askQueue(channel, queue);
     const isAnswer = messageCount + consumerCount > 0 || performance.now() - askedAt < SILENT_LEADER_MS;
     if (isAnswer || questions === MOST_QUESTIONS) return messageCount;
   }

@@ -11,7 +11,8 @@ export interface Held {
   readonly queue: string;
   readonly nonce: string;
   readonly envelope: Envelope;
-  readonly payload: Buffer;
+  /** As it was delivered: a move takes the payload from it. */
+  readonly body: Buffer;
   /** `performance.now()`. */
   readonly takenAt: number;
   endsAt: number;
@@ -47,11 +48,11 @@ export class HeldLeases {
   }
 
   /** The delivery of a lease that is alive and not being settled; null: the lease has ended, or was never one of ours. */
-  live(lease: Lease): Held | null {
+  live(lease: Lease, now: number = performance.now()): Held | null {
     const held = (lease as Partial<HoldingLease>)[HELD];
     if (held === undefined || held.state !== 'leased' || !this.#all.has(held)) return null;
     const isMine = held.nonce === lease.token.nonce && held.envelope.id === lease.id;
-    return isMine && held.lane.isOpen && performance.now() < held.endsAt ? held : null;
+    return isMine && held.lane.isOpen && now < held.endsAt ? held : null;
   }
 
   renew(held: Held, endsAt: number): RenewOutcome {
@@ -114,9 +115,8 @@ export class HeldLeases {
 }
 
 /** The lease as core sees it, with the delivery kept inside. */
-export function leaseOf(held: Held): Lease {
-  const { envelope, queue, nonce, payload } = held;
-  const now = Date.now();
+export function leaseOf(held: Held, payload: Lease['payload'], now: number): Lease {
+  const { envelope, queue, nonce } = held;
   const lease: HoldingLease = {
     id: envelope.id,
     queue,
@@ -130,7 +130,7 @@ export function leaseOf(held: Held): Lease {
     interruptions: envelope.interruptions,
     redrives: envelope.redrives,
     token: { nonce, fence: 0 },
-    payload: parsed(payload),
+    payload,
     lossBackedOff: envelope.lossBackedOff,
     unknownTypeForMs:
       envelope.unknownTypeSince === null ? null : Math.max(0, now - envelope.unknownTypeSince),
@@ -140,12 +140,4 @@ export function leaseOf(held: Held): Lease {
     [COPY]: held.copy,
   };
   return lease;
-}
-
-function parsed(payload: Buffer): Lease['payload'] {
-  try {
-    return { value: JSON.parse(payload.toString('utf8')) as unknown };
-  } catch (error) {
-    return { unreadable: error instanceof Error ? error.message : String(error) };
-  }
 }

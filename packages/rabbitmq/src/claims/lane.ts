@@ -103,17 +103,19 @@ export class Lane {
     if (!this.#consumer.isAttached && this.#arrivals.count === 0) await this.#attach(max, call);
     // Delivered, or ready and certain to be brought.
     const coming = this.#arrivals.count + Math.min(this.#behind, this.#consumer.room);
-    await this.#arrivals.gather(Math.min(max, coming));
-    const messages = this.#arrivals.take(max);
+    const messages = await this.#arrivals.gather(max, coming);
     this.#hand();
     this.#lingerOn();
     return messages;
   }
 
   /** Waits for a first job. Resolves empty when the time is over, and with what it holds when the signal aborts. */
-  wait(max: number, waitMs: number, signal: AbortSignal | null): Promise<Waited> {
-    if (!this.#isOpen) return Promise.reject(new Error('channel closed'));
-    if (this.#arrivals.count > 0) return this.#takeSome(max);
+  async wait(max: number, waitMs: number, signal: AbortSignal | null): Promise<Waited> {
+    if (this.#arrivals.count > 0) {
+      const messages = await this.#takeSome(max);
+      if (messages.length > 0 || signal?.aborted === true) return { messages, paused: false };
+    }
+    if (!this.#isOpen) throw new Error('channel closed');
     const waited = this.#waiters.add({
       max,
       waitMs,
@@ -224,9 +226,12 @@ export class Lane {
   #flush(): void {
     const waiter = this.#waiters.first;
     if (waiter === undefined) return this.#lingerOn();
-    const gathering = this.#isBusy() ? this.#arrivals.gather(waiter.max) : null;
-    if (gathering === null) this.#hand();
-    else void gathering.then(() => this.#hand());
+    if (!this.#isBusy()) return this.#hand();
+    void this.#arrivals.gather(waiter.max, waiter.max).then((messages) => {
+      // Whoever waits by now.
+      this.#arrivals.putBack(messages);
+      this.#hand();
+    });
   }
 
   #hand(): void {
@@ -237,11 +242,10 @@ export class Lane {
     }
   }
 
-  async #takeSome(max: number): Promise<Waited> {
-    if (this.#isBusy()) await this.#arrivals.gather(max);
-    const messages = this.#arrivals.take(max);
+  async #takeSome(max: number): Promise<Message[]> {
+    const messages = this.#isBusy() ? await this.#arrivals.gather(max, max) : this.#arrivals.take(max);
     this.#hand();
-    return { messages, paused: false };
+    return messages;
   }
 
   /** Just acknowledged: jobs end one after the other, and what comes is worth gathering. An idle worker gets a lone job at once. */

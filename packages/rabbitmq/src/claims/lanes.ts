@@ -1,11 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import type { Message } from 'amqplib';
 import { type Call, startCall } from '../call.ts';
-import { atClaim, brokerCounts, decode, idOf } from '../envelope.ts';
+import { atClaim, brokerCounts } from '../envelope.ts';
+import { decode, idOf } from '../message-body.ts';
 import type { Moves } from '../moves.ts';
 import type { Names } from '../names.ts';
 import { replyCode } from '../native-errors.ts';
 import type { Line } from '../wire/line.ts';
+import { newNonce } from '../wire/new-nonce.ts';
 import { answered, type Wire } from '../wire/open-wire.ts';
 import type { Outgoing, Publisher } from '../wire/publisher.ts';
 import { returnsFree } from '../wire/version.ts';
@@ -180,9 +181,8 @@ export class Lanes {
       return moves.outgoing(queue, envelope, decoded.payload, { to: 'ready' });
     }
     // Not ours: its own headers may be anything, and some of them the broker would believe.
-    const { properties, content } = message;
-    const options = { messageId: randomUUID(), type: String(properties.type) };
-    return { exchange: '', key: names.ready(queue), body: content, options };
+    const options = { messageId: newNonce() };
+    return { exchange: '', key: names.ready(queue), body: message.content, options };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Message } from 'amqplib';
-import { idOf } from '../envelope.ts';
+import { idOf } from '../message-body.ts';
 
 /** The broker writes what it was told within some ms, and later where its disk stalls: 480 ms were seen on a busy machine. */
 const UNWRITTEN_MS = 5000;

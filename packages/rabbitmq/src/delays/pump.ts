@@ -3,10 +3,11 @@ import type { Channel, Message } from 'amqplib';
 import { startCall } from '../call.ts';
 import { Deliveries } from '../claims/deliveries.ts';
 import type { RecentCopies } from '../claims/recent-copies.ts';
-import { idOf } from '../envelope.ts';
 import { stayUntil } from '../ladder.ts';
+import { idOf } from '../message-body.ts';
 import type { Names } from '../names.ts';
 import { replyCode } from '../native-errors.ts';
+import { newNonce } from '../wire/new-nonce.ts';
 import type { Outgoing, Publisher } from '../wire/publisher.ts';
 import type { BrokerClock } from './broker-clock.ts';
 import { readStay, stayHeader } from './stay-header.ts';
@@ -173,21 +174,13 @@ export class Pump {
 
   #copyOf(message: Message, now: number): Outgoing {
     const { names } = this.#setting;
-    const { properties, content: body } = message;
     const stay = stayUntil(readStay(message).dueAt, now);
-    // Nothing that the broker added goes back to it.
-    const own: unknown = properties.headers?.['surety'];
-    const headers = { ...(own !== undefined && { surety: own }), ...(stay !== null && stayHeader(stay)) };
     return {
       exchange: '',
       key: stay === null ? names.ready(this.#queue) : names.delay(this.#queue, stay.level),
-      body,
-      options: {
-        messageId: randomUUID(),
-        type: String(properties.type),
-        contentType: String(properties.contentType),
-        headers,
-      },
+      body: message.content,
+      // Nothing that the broker added goes back to it.
+      options: { messageId: newNonce(), ...(stay !== null && { headers: stayHeader(stay) }) },
     };
   }
 

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { CallOptions, Pacing } from '@surety/core/contract';
 import { startCall } from '../call.ts';
 import { untold } from '../claims/pauses.ts';
 import { type Context, sessionOf } from '../context.ts';
 import { fromNative } from '../native-errors.ts';
+import { newNonce } from '../wire/new-nonce.ts';
 
 export function createPacing(context: Context): Pacing {
   async function change(queue: string, paused: boolean, options: CallOptions): Promise<void> {
@@ -14,7 +14,7 @@ export function createPacing(context: Context): Pacing {
     await session.topology.control(call);
     await session.pauses.mark(queue, paused, call);
     if (paused) await (await session.lanes.opening(queue))?.pause();
-    const told = await session.publisher.tell(session.names.control, Buffer.from(queue), randomUUID(), call);
+    const told = await session.publisher.tell(session.names.control, Buffer.from(queue), newNonce(), call);
     if (told.status !== 'stored') throw untold(operation, told.error);
   }
   return Object.freeze({

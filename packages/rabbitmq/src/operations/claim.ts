@@ -6,7 +6,8 @@ import { type Held, leaseOf } from '../claims/held.ts';
 import type { Lane } from '../claims/lane.ts';
 import type { Waited } from '../claims/waiters.ts';
 import { type Context, sessionOf } from '../context.ts';
-import { atClaim, brokerCounts, charged, decode, newEnvelope } from '../envelope.ts';
+import { atClaim, brokerCounts, charged, newEnvelope } from '../envelope.ts';
+import { open } from '../message-body.ts';
 import { fromNative, overLostConnections } from '../native-errors.ts';
 import type { Session } from '../session.ts';
 import { assertLeaseMs } from './assert-lease.ts';
@@ -100,10 +101,11 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | null): Promise
 function lease(session: Session, lane: Lane, messages: readonly Message[], request: ClaimRequest): Lease[] {
   const leases: Lease[] = [];
   const takenAt = performance.now();
+  const now = Date.now();
   for (const message of messages) {
-    const decoded = decode(message);
-    if ('broken' in decoded) {
-      void buryBroken(session, lane, message, decoded.broken);
+    const opened = open(message);
+    if ('broken' in opened) {
+      void buryBroken(session, lane, message, opened.broken);
       continue;
     }
     const held: Held = {
@@ -112,14 +114,14 @@ function lease(session: Session, lane: Lane, messages: readonly Message[], reque
       copy: String(message.properties.messageId),
       queue: request.queue,
       nonce: request.nonce,
-      envelope: atClaim(decoded.envelope, brokerCounts(message)),
-      payload: decoded.payload,
+      envelope: atClaim(opened.envelope, brokerCounts(message)),
+      body: message.content,
       takenAt,
       endsAt: takenAt + request.leaseMs,
       state: 'leased',
     };
     session.held.add(held);
-    leases.push(leaseOf(held));
+    leases.push(leaseOf(held, opened.payload, now));
   }
   return leases;
 }

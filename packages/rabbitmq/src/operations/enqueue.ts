@@ -97,7 +97,7 @@ async function publishInParts(
     const outgoing = items
       .slice(from, from + PART)
       .map(({ job, queue, target }) =>
-        session.moves.outgoing(queue, newEnvelope(job, now), Buffer.from(job.payload), target),
+        session.moves.outgoing(queue, newEnvelope(job, now), job.payload, target),
       );
     parts.push(session.publisher.publish(outgoing, call));
   }

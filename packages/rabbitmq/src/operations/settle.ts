@@ -6,6 +6,7 @@ import type { Held } from '../claims/held.ts';
 import type { Lane } from '../claims/lane.ts';
 import { type Context, sessionOf } from '../context.ts';
 import { charged, type Envelope, released } from '../envelope.ts';
+import { payloadIn } from '../message-body.ts';
 import type { Target } from '../moves.ts';
 import { fromNative } from '../native-errors.ts';
 import type { Session } from '../session.ts';
@@ -41,8 +42,9 @@ export async function settleAll(
   const outcomes: SettleOutcome[] = settlements.map(() => LOST);
   const completed: Item[] = [];
   const moved: Item[] = [];
+  const now = performance.now();
   for (const [index, settlement] of settlements.entries()) {
-    const held = session.held.live(settlement.lease);
+    const held = session.held.live(settlement.lease, now);
     if (held === null) continue;
     // The second settlement of a lease in this batch finds it taken (G2.8).
     held.state = 'settling';
@@ -63,7 +65,7 @@ async function move(
   const published = await session.moves.copy(
     items.map(({ held, settlement }) => ({
       queue: held.queue,
-      payload: held.payload,
+      payload: payloadIn(held.body),
       ...placed(held.envelope, settlement, now),
     })),
     call,

@@ -15,11 +15,9 @@ const PUBLISH = 40;
 const LONG_STRING = 0x53;
 const PERSISTENT = 2;
 const HAS = {
-  contentType: 0x8000,
   headers: 0x2000,
   deliveryMode: 0x1000,
   messageId: 0x80,
-  type: 0x20,
 } as const;
 const SHORT_STRING = 255;
 
@@ -27,12 +25,9 @@ const SHORT_STRING = 255;
 export function lengthOf({ exchange, key, body, options }: Outgoing, frameMax: number): number | null {
   const method = METHOD_BYTES + Buffer.byteLength(exchange) + Buffer.byteLength(key);
   let header = HEADER_BYTES;
-  for (const text of [options.contentType, options.messageId, options.type]) {
-    if (text === undefined) continue;
-    const bytes = Buffer.byteLength(text);
-    if (bytes > SHORT_STRING) return null;
-    header += 1 + bytes;
-  }
+  const id = Buffer.byteLength(options.messageId);
+  if (id > SHORT_STRING) return null;
+  header += 1 + id;
   for (const name in options.headers) {
     const value = options.headers[name];
     if (typeof value !== 'string') return null;
@@ -73,15 +68,13 @@ function properties(
   bodyBytes: number,
   options: Outgoing['options'],
 ): number {
-  const { contentType, messageId, type, headers } = options;
+  const { messageId, headers } = options;
   let end = frameAt(to, at, KIND.header, channel);
   end = to.writeUInt16BE(BASIC, end);
   end = to.writeUInt16BE(0, end);
   end = to.writeUInt32BE(0, end);
   end = to.writeUInt32BE(bodyBytes, end);
-  const optional = (contentType === undefined ? 0 : HAS.contentType) | (type === undefined ? 0 : HAS.type);
-  end = to.writeUInt16BE(optional | HAS.headers | HAS.deliveryMode | HAS.messageId, end);
-  if (contentType !== undefined) end = shortString(to, end, contentType);
+  end = to.writeUInt16BE(HAS.headers | HAS.deliveryMode | HAS.messageId, end);
   const table = end;
   end += 4;
   for (const name in headers) {
@@ -92,7 +85,6 @@ function properties(
   to.writeUInt32BE(end - table - 4, table);
   end = to.writeUInt8(PERSISTENT, end);
   end = shortString(to, end, messageId);
-  if (type !== undefined) end = shortString(to, end, type);
   return frameEnd(to, at, end);
 }
 

@@ -17,8 +17,6 @@ export interface Outgoing {
 /** What is said of a message. All are persistent. */
 export interface MessageOptions {
   readonly messageId: string;
-  readonly type?: string;
-  readonly contentType?: string;
   readonly headers?: Readonly<Record<string, unknown>>;
   /** True unless said otherwise: one that reaches no queue comes back. */
   readonly mandatory?: boolean;
