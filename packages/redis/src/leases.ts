@@ -1,4 +1,4 @@
-import type { Lease } from '@surety/core/contract';
+import type { Lease, LeaseToken } from '@surety/core/contract';
 import { type Counters, type Head, readBody, readCounters } from './job-body.ts';
 
 /** One job of a claim's answer, as JSON. */
@@ -7,8 +7,8 @@ type ClaimedRow = readonly [id: string, place: number, counters: Counters | 0, .
 /** Of one answer: by whose clock, and under which token. */
 export interface ClaimFacts {
   readonly queue: string;
-  readonly nonce: string;
-  readonly fence: number;
+  /** All its leases share it. */
+  readonly token: LeaseToken;
   /** By the store's clock, in ms. */
   readonly now: number;
 }
@@ -62,7 +62,7 @@ function lease(
   counters: Counters | 0,
   [expires, type, maxAttempts, key, headers]: readonly [Head[2], Head[3], Head[4], Head[5], Head[6]],
   payload: Lease['payload'],
-  { queue, nonce, fence, now }: ClaimFacts,
+  { queue, token, now }: ClaimFacts,
 ): Lease {
   const since = place < 0 ? place + AHEAD : place;
   return {
@@ -77,12 +77,12 @@ function lease(
     lostClaims: counters === 0 ? 0 : counters[2],
     interruptions: counters === 0 ? 0 : counters[3],
     redrives: counters === 0 ? 0 : counters[4],
-    token: { nonce, fence },
+    token,
     payload,
     lossBackedOff: counters !== 0 && counters[5] === 1,
     unknownTypeForMs: counters === 0 || counters[6] === 0 ? null : Math.max(0, now - counters[6]),
     // The fence of a claim is the microsecond in which it was made.
-    waitedMs: Math.max(0, Math.round((fence - since) / 1000)),
+    waitedMs: Math.max(0, Math.round((token.fence - since) / 1000)),
     expiresInMs: expires === 0 ? null : expires - now,
   };
 }

@@ -1,4 +1,10 @@
-import { JOB_ID, MAX_HISTORY, type Settlement, type SettleOutcome } from '@surety/core/contract';
+import {
+  JOB_ID,
+  type LeaseToken,
+  MAX_HISTORY,
+  type Settlement,
+  type SettleOutcome,
+} from '@surety/core/contract';
 import type { ResolvedOptions } from './options.ts';
 
 /** The settlements of one call of the script. All of one queue. */
@@ -28,68 +34,98 @@ export const NOTHING_TO_SETTLE: SettleCall = Object.freeze({
   values: [],
 });
 
+/** What is settled of one claim. */
+interface SettledClaim {
+  readonly nonce: string;
+  readonly fence: number;
+  readonly ids: Set<string>;
+}
+
+/** The claims of a batch. Most settlements of a batch are of the claim of the one before, whose token they share. */
+class SettledClaims {
+  readonly #byNonce = new Map<string, SettledClaim[]>();
+  #token: LeaseToken | null = null;
+  #claim: SettledClaim | null = null;
+
+  /** Null: a token that cannot be one of ours. */
+  of(token: LeaseToken): SettledClaim | null {
+    if (token === this.#token) return this.#claim;
+    this.#token = token;
+    this.#claim = this.#find(token);
+    return this.#claim;
+  }
+
+  #find({ nonce, fence }: LeaseToken): SettledClaim | null {
+    const known = this.#byNonce.get(nonce) ?? [];
+    const same = known.find((claim) => claim.fence === fence);
+    if (same !== undefined) return same;
+    if (!JOB_ID.test(nonce) || !Number.isSafeInteger(fence)) return null;
+    const claim: SettledClaim = { nonce, fence, ids: new Set() };
+    this.#byNonce.set(nonce, [...known, claim]);
+    return claim;
+  }
+}
+
+/** One settlement to be sent. */
+interface Item {
+  readonly index: number;
+  readonly settlement: Settlement;
+  readonly claim: SettledClaim;
+}
+
 /** Sorts settlements for the script: by queue, and completions by claim. The second settlement of a lease is left out: it is lost (G2.8). */
 export function prepareSettlements(
   settlements: readonly Settlement[],
   keepsRecords: boolean,
 ): readonly SettleCall[] {
-  const byQueue = new Map<string, number[]>();
-  const seen = new Set<string>();
-  for (const [index, { lease }] of settlements.entries()) {
-    const { id, queue, token } = lease;
-    // A token that cannot be one of ours.
-    if (!JOB_ID.test(id) || !JOB_ID.test(token.nonce) || !Number.isSafeInteger(token.fence)) continue;
-    const name = `${id}${token.fence}${token.nonce}`;
-    if (seen.has(name)) continue;
-    seen.add(name);
+  const byQueue = new Map<string, Item[]>();
+  const claims = new SettledClaims();
+  for (const [index, settlement] of settlements.entries()) {
+    const { id, queue, token } = settlement.lease;
+    const claim = claims.of(token);
+    if (claim === null || !JOB_ID.test(id) || claim.ids.has(id)) continue;
+    claim.ids.add(id);
     const known = byQueue.get(queue);
-    if (known === undefined) byQueue.set(queue, [index]);
-    else known.push(index);
+    if (known === undefined) byQueue.set(queue, [{ index, settlement, claim }]);
+    else known.push({ index, settlement, claim });
   }
   const calls: SettleCall[] = [];
-  for (const [queue, indexes] of byQueue) {
-    for (let at = 0; at < indexes.length; at += MOST_A_CALL) {
-      calls.push(toCall(queue, indexes.slice(at, at + MOST_A_CALL), settlements, keepsRecords));
-    }
+  for (const [queue, items] of byQueue) {
+    for (let at = 0; at < items.length; at += MOST_A_CALL)
+      calls.push(toCall(queue, items.slice(at, at + MOST_A_CALL), keepsRecords));
   }
   return calls;
 }
 
-function toCall(
-  queue: string,
-  indexes: readonly number[],
-  settlements: readonly Settlement[],
-  keepsRecords: boolean,
-): SettleCall {
-  const groups = new Map<string, number[]>();
-  const others: number[] = [];
-  for (const index of indexes) {
-    const settlement = settlements[index] as Settlement;
-    const { token, deliveries, redrives } = settlement.lease;
+function toCall(queue: string, items: readonly Item[], keepsRecords: boolean): SettleCall {
+  const groups = new Map<SettledClaim, Item[]>();
+  const others: Item[] = [];
+  for (const item of items) {
+    const { settlement, claim } = item;
+    const { deliveries, redrives } = settlement.lease;
     // A job that never came back has nothing but its body.
     if (settlement.kind !== 'complete' || keepsRecords || deliveries > 1 || redrives > 0) {
-      others.push(index);
+      others.push(item);
       continue;
     }
-    const claim = `${token.nonce}${token.fence}`;
     const known = groups.get(claim);
-    if (known === undefined) groups.set(claim, [index]);
-    else known.push(index);
+    if (known === undefined) groups.set(claim, [item]);
+    else known.push(item);
   }
   const values: (string | number)[] = [];
-  for (const members of groups.values()) {
-    const { token } = (settlements[members[0] ?? 0] as Settlement).lease;
-    values.push(token.nonce, token.fence, members.length);
-    for (const index of members) values.push((settlements[index] as Settlement).lease.id);
+  const indexes: number[] = [];
+  for (const [{ nonce, fence }, members] of groups) {
+    values.push(nonce, fence, members.length);
+    for (const { index, settlement } of members) {
+      values.push(settlement.lease.id);
+      indexes.push(index);
+    }
   }
-  for (const index of others) values.push(...valuesOf(settlements[index] as Settlement));
-  return {
-    queue,
-    indexes: [...groups.values()].flat().concat(others),
-    groups: groups.size,
-    others: others.length,
-    values,
-  };
+  for (const { index, settlement } of others) {
+    values.push(...valuesOf(settlement));
+    indexes.push(index);
+  }
+  return { queue, indexes, groups: groups.size, others: others.length, values };
 }
 
 function valuesOf(settlement: Settlement): (string | number)[] {
@@ -108,8 +144,11 @@ export function answerSettlements(
   { indexes }: SettleCall,
   lost: readonly number[],
 ): void {
-  const places = new Set(lost);
-  for (const [place, index] of indexes.entries()) if (!places.has(place + 1)) outcomes[index] = SETTLED;
+  for (const index of indexes) outcomes[index] = SETTLED;
+  for (const place of lost) {
+    const index = indexes[place - 1];
+    if (index !== undefined) outcomes[index] = LOST;
+  }
 }
 
 /** One outcome a settlement, all lost until answered otherwise. */

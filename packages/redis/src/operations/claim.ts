@@ -158,7 +158,7 @@ async function sendScript(
   if (outcomes.length > 0) answerSettlements(outcomes, settling, lost);
   context.lastClaimAt = performance.now();
   if (missing > 0) tellMissing(context, queue, missing);
-  const facts: ClaimFacts = { queue, nonce, fence: Number(fence), now };
+  const facts: ClaimFacts = { queue, token: { nonce, fence: Number(fence) }, now };
   const leases =
     jobs === '' ? [] : (read(context, jobs as string, facts) ?? (await claimAgain(context, request, call)));
   return {
@@ -192,7 +192,7 @@ async function claimAgain(context: Context, request: ClaimRequest, call: Call): 
   const [, jobs, , , fence, now] = reply;
   return jobs === ''
     ? []
-    : toLeasesApart(jobs as readonly string[], { queue, nonce, fence: Number(fence), now });
+    : toLeasesApart(jobs as readonly string[], { queue, token: { nonce, fence: Number(fence) }, now });
 }
 
 function tellMissing(context: Context, queue: string, missing: number): void {
