@@ -10,7 +10,7 @@ import {
   redriven,
   released,
 } from '../src/envelope.ts';
-import { decode, encode, open } from '../src/message-body.ts';
+import { decode, encode, open, payloadIn } from '../src/message-body.ts';
 import { newJob } from './backends.ts';
 
 const NOW = 1_800_000_000_000;
@@ -92,6 +92,17 @@ describe('an envelope', () => {
       const unreadable = expect.any(String) as string;
       expect(open(message)).toEqual({ envelope, payload: { unreadable } });
       expect(decode(message)).toEqual({ envelope, payload: Buffer.from(text) });
+    }
+  });
+
+  it('is read from the same array in other words too, and so is what a move takes', () => {
+    const envelope = newEnvelope(newJob('q'), NOW);
+    const ours = encode(envelope, '{"a":[1,{"b":2}]}');
+    const all = JSON.parse(ours.body.toString()) as unknown;
+    for (const text of [JSON.stringify(all), JSON.stringify(all, null, 2), ours.body.toString()]) {
+      const message = asMessage({ ...ours, body: Buffer.from(text) });
+      expect(open(message)).toEqual({ envelope, payload: { value: { a: [1, { b: 2 }] } } });
+      expect(payloadIn(message).toString()).toBe('{"a":[1,{"b":2}]}');
     }
   });
 

@@ -65,7 +65,7 @@ async function move(
   const published = await session.moves.copy(
     items.map(({ held, settlement }) => ({
       queue: held.queue,
-      payload: payloadIn(held.body),
+      payload: payloadIn({ content: held.body }),
       ...placed(held.envelope, settlement, now),
     })),
     call,
