@@ -106,6 +106,8 @@ export interface Context {
   passLease(leaseMs: number): Promise<void>;
   /** Reading for intervals by the clock of the store: what was moved where it is virtual, else real time. */
   now(): number;
+  /** The same, no later than that clock: where rivals move a virtual one together, what is still being moved is left out. */
+  nowAtLeast(): number;
   /** Asks until the answer is truthy; throws what the last try threw, or that it did not happen. */
   eventually<T>(probe: () => Promise<T>, options: WaitOptions): Promise<Truthy<T>>;
   /** Asks for `forMs`: the answer must stay false. */

@@ -35,7 +35,7 @@ async function claimWatched(
   queue: string,
   options: { readonly max: number; readonly leaseMs: number },
 ): Promise<readonly Lease[]> {
-  const sent = ctx.now();
+  const sent = ctx.nowAtLeast();
   const { leases } = await ctx.claim(backend, queue, options);
   holders.took(leases, ctx.now(), sent + options.leaseMs);
   return leases;

@@ -3,7 +3,7 @@ import type { Context, Truthy, WaitOptions } from '../context.ts';
 import type { Harness } from '../harness.ts';
 
 /** The part of the context that deals with time. */
-export type Waiting = Pick<Context, 'passTime' | 'now' | 'eventually' | 'never' | 'within'>;
+export type Waiting = Pick<Context, 'passTime' | 'now' | 'nowAtLeast' | 'eventually' | 'never' | 'within'>;
 
 const POLL_MS = 25;
 /** `never` looks this often while a virtual clock is moved. */
@@ -15,12 +15,15 @@ const STEPS = 10;
  */
 export function waitingOf(harness: Harness): Waiting {
   let moved = 0;
+  // Moves follow one another: the clock stands between the two.
+  let arrived = 0;
   const move = async (ms: number): Promise<void> => {
     if (harness.advance === undefined) return sleep(ms);
     // Whole milliseconds, and a turn of the event loop, so that a loop of moves starves nobody.
     const whole = Math.ceil(ms);
     moved += whole;
     await harness.advance(whole);
+    arrived += whole;
     await sleep(0);
   };
   const poll = async (everyMs: number): Promise<void> => {
@@ -32,6 +35,7 @@ export function waitingOf(harness: Harness): Waiting {
     passTime: move,
     // A virtual clock stands still unless it is moved.
     now: () => (harness.advance === undefined ? performance.now() : moved),
+    nowAtLeast: () => (harness.advance === undefined ? performance.now() : arrived),
     eventually: (probe, options) => eventually(probe, options, poll),
     async never(probe, { what, forMs }) {
       const steps = harness.advance === undefined ? Math.max(1, Math.ceil(forMs / 100)) : STEPS;
