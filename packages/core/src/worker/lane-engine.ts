@@ -16,9 +16,9 @@ export interface LaneEngine<This> {
   readonly ask: (lane: This, now: number) => Ask;
   readonly isStopping: () => boolean;
   readonly received: (lane: This, claim: Claim) => void;
-  /** A call of the lane has ended: slots or shares may be free. */
   /** A settling call is about to leave the process, and there is more to start. */
   readonly callSent: () => void;
+  /** A call of the lane has ended: slots or shares may be free. */
   readonly callEnded: (lane: This) => void;
   readonly confirmed: (attempt: Attempt, status: 'settled' | 'lease-lost') => void;
   /** Its lease ended before its settlement could be sent. */

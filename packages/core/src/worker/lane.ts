@@ -98,15 +98,13 @@ export class Lane implements TurnTaker, Claimer {
     });
     if (dueAt !== null && dueAt <= now) {
       const batch = this.#finished.take(this.#mostItems, (attempt) => this.#isSendable(attempt, now));
-      if (batch.length > 0)
-        return this.#send(batch, this.#waiting === null ? this.#engine.ask(this, now).max : 0, now);
+      if (batch.length > 0) return this.#send(batch, now);
     } else if (dueAt !== null) this.#alarm.setFor(dueAt);
     if (this.#waiting !== null || this.#asked > 0) return;
     const ask = this.#engine.ask(this, now);
-    if (ask.max === 0) return;
     // What is finished goes out soon; one call then carries both halves.
     const joins = this.#finished.size > 0 && this.#engine.calls.settleAndClaim !== undefined;
-    if (!ask.beside && (joins || this.#sending > 0 || this.held > 0)) return;
+    if (ask.max === 0 || (!ask.beside && (joins || this.#sending > 0 || this.held > 0))) return;
     if (now < this.#noClaimUntil) this.#alarm.setFor(this.#noClaimUntil);
     else void this.#wait(ask, now);
   }
@@ -144,12 +142,13 @@ export class Lane implements TurnTaker, Claimer {
     return all.every(({ state }) => state === 'gone');
   }
 
-  #send(batch: readonly Attempt[], ask: number, now: number): void {
+  #send(batch: readonly Attempt[], now: number): void {
+    const ask = this.#waiting === null ? this.#engine.ask(this, now).max : 0;
     this.#sending += 1;
     if (this.held > 0) this.#engine.callSent();
-    const both = ask > 0 && !this.#replay.isPending && now >= this.#noClaimUntil;
-    const isOneCall = both && this.#engine.calls.settleAndClaim !== undefined;
-    const call = isOneCall ? this.#settleAndClaim(batch, ask, now) : this.#settle(batch);
+    const mayClaim = ask > 0 && !this.#replay.isPending && now >= this.#noClaimUntil;
+    const both = mayClaim && this.#engine.calls.settleAndClaim !== undefined;
+    const call = both ? this.#settleAndClaim(batch, ask, now) : this.#settle(batch);
     const ended = call.then(() => {
       this.#sending -= 1;
       this.#engine.callEnded(this);
