@@ -28,7 +28,7 @@ export const poison: Drill = {
     for (const kind of POISONS) dead.push(await feed(scene, fleet, kind));
     await neighboursAreWell(scene, fleet, args);
     await fleet.stop();
-    const deaths = fleet.workers.length - WORKERS;
+    const { deaths } = fleet;
     const repaired = await startFleet(stage, orderOf(stage, { ...args, isFixed: true }), WORKERS);
     await redriven(scene, repaired, dead);
     if (stage.capabilities.moves === 'copy') await secondCopiesRedriven(stage, backend, { queue, deaths });
@@ -169,7 +169,7 @@ async function neighboursAreWell(
   const its = fleet.attempts.filter(({ jobId }) => neighbours.includes(jobId));
   stage.figure('neighbours', neighbours.length);
   stage.figure('mostAttemptsOfANeighbour', Math.max(...its.map(({ attempt }) => attempt)));
-  stage.figure('workersThatDied', fleet.workers.length - WORKERS);
+  stage.figure('workersThatDied', fleet.deaths);
 }
 
 /** After the fix. */

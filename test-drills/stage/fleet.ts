@@ -7,6 +7,8 @@ import type { WorkerProcess } from './worker.ts';
 export interface Fleet {
   /** All that there ever were. */
   readonly workers: readonly WorkerProcess[];
+  /** Ends of workers that nobody had ordered; a successor may still be starting. */
+  readonly deaths: number;
   readonly attempts: readonly AttemptEvent[];
   told<Data>(name: string): readonly Data[];
   /** Stops all in order. Throws if one could not be started. */
@@ -20,9 +22,11 @@ const RESTART_MS = 100;
 export async function startFleet(stage: Stage, order: WorkerOrder, count: number): Promise<Fleet> {
   const workers: WorkerProcess[] = [];
   let isOver = false;
+  let deaths = 0;
   const keep = async (first: WorkerProcess): Promise<void> => {
     for (let worker = first; ; ) {
       await worker.exited;
+      if (!isOver) deaths += 1;
       await sleep(RESTART_MS);
       if (isOver || stage.signal.aborted) return;
       worker = await stage.worker(order);
@@ -37,6 +41,9 @@ export async function startFleet(stage: Stage, order: WorkerOrder, count: number
   for (const kept of keeping) kept.catch(() => undefined);
   return {
     workers,
+    get deaths() {
+      return deaths;
+    },
     get attempts() {
       return workers.flatMap((worker) => worker.attempts);
     },
