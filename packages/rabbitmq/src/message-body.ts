@@ -1,6 +1,6 @@
-import { type HistoryEntry, JOB_ID, JOB_TYPE, type Lease } from '@surety/core/contract';
+import { type HistoryEntry, JOB_ID, JOB_TYPE, type Lease, type NewJob } from '@surety/core/contract';
 import type { Message } from 'amqplib';
-import type { Envelope } from './envelope.ts';
+import { type Envelope, newEnvelope } from './envelope.ts';
 import { newNonce } from './wire/new-nonce.ts';
 import type { MessageOptions } from './wire/publisher.ts';
 
@@ -35,7 +35,7 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 /** A message that can be published: properties with a new nonce, and the body. */
 export interface Encoded {
   readonly options: MessageOptions;
-  readonly body: Buffer;
+  readonly body: Buffer | string;
 }
 
 interface Broken {
@@ -53,15 +53,33 @@ export type Opened = { readonly envelope: Envelope; readonly payload: Lease['pay
  * In a header the envelope would cost the broker more, which looks into every header that it is sent, and all headers together must stay below 64 KiB.
  */
 export function encode(envelope: Envelope, payload: string | Buffer): Encoded {
-  const { id, type, enqueuedAt } = envelope;
-  const more = moreOf(envelope);
-  // Neither an id nor a type has a character that JSON would escape.
-  const head = `[${VERSION},"${id}","${type}",${enqueuedAt},${more === null ? NOTHING_MORE : JSON.stringify(more)}${BORDER}`;
+  const head = headOf(envelope, envelope.enqueuedAt, moreOf(envelope));
   const body =
     typeof payload === 'string'
-      ? Buffer.from(head + payload + END)
+      ? head + payload + END
       : Buffer.concat([Buffer.from(head), payload, Buffer.from(END)]);
   return { options: { messageId: newNonce() }, body };
+}
+
+/** The same of a job that is being enqueued. Most differ in nothing from the usual, and no envelope is made of these. */
+export function encodeNew(job: NewJob, now: number): Encoded {
+  const isUsual =
+    job.delayMs <= 0 &&
+    job.expiresInMs === null &&
+    job.maxAttempts === null &&
+    job.idempotencyKey === job.id &&
+    !hasAny(job.headers);
+  if (!isUsual) return encode(newEnvelope(job, now), job.payload);
+  return { options: { messageId: newNonce() }, body: headOf(job, now, null) + job.payload + END };
+}
+
+function headOf(
+  { id, type }: { readonly id: string; readonly type: string },
+  at: number,
+  more: More | null,
+): string {
+  // Neither an id nor a type has a character that JSON would escape.
+  return `[${VERSION},"${id}","${type}",${at},${more === null ? NOTHING_MORE : JSON.stringify(more)}${BORDER}`;
 }
 
 /** Null: nothing differs from the usual. */
@@ -158,13 +176,15 @@ function opened(head: Head, payload: Lease['payload']): Opened {
 }
 
 const USUAL: More = Object.freeze({});
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+const NO_HISTORY: readonly HistoryEntry[] = Object.freeze([]);
 
 function read(id: string, type: string, enqueuedAt: number, more: More): Envelope {
   return {
     id,
     type,
     idempotencyKey: more.key ?? id,
-    headers: more.h ?? {},
+    headers: more.h ?? NO_HEADERS,
     maxAttempts: more.max ?? null,
     enqueuedAt,
     dueAt: more.due ?? enqueuedAt,
@@ -176,7 +196,7 @@ function read(id: string, type: string, enqueuedAt: number, more: More): Envelop
     interruptions: more.int ?? 0,
     redrives: more.red ?? 0,
     unknownTypeSince: more.unk ?? null,
-    history: more.e ?? [],
+    history: more.e ?? NO_HISTORY,
     deadAt: more.dead ?? null,
   };
 }

@@ -3,7 +3,7 @@ import type { BrokerClock } from './delays/broker-clock.ts';
 import { stayHeader } from './delays/stay-header.ts';
 import type { Envelope } from './envelope.ts';
 import { levelFor, stayUntil } from './ladder.ts';
-import { encode } from './message-body.ts';
+import { type Encoded, encode } from './message-body.ts';
 import type { Names } from './names.ts';
 import { fromNative } from './native-errors.ts';
 import type { Topology } from './topology.ts';
@@ -48,7 +48,7 @@ export class Moves {
     if (prepared !== null)
       return copies.map(() => ({ status: 'refused', error: prepared, unroutable: false }));
     const outgoing = copies.map(({ queue, envelope, payload, target }) =>
-      this.outgoing(queue, envelope, payload, target),
+      this.outgoing(queue, encode(envelope, payload), target),
     );
     const published = await this.#publisher.publish(outgoing, call);
     const stray = published.flatMap((result, index) =>
@@ -87,8 +87,7 @@ export class Moves {
     }
   }
 
-  outgoing(queue: string, envelope: Envelope, payload: string | Buffer, target: Target): Outgoing {
-    const { options, body } = encode(envelope, payload);
+  outgoing(queue: string, { options, body }: Encoded, target: Target): Outgoing {
     if (target.to === 'dead') return { exchange: '', key: this.#names.dead(queue), body, options };
     const now = target.to === 'later' ? this.#clock.latest() : 0;
     const stay = target.to === 'later' ? stayUntil(now + target.delayMs, now) : null;

@@ -18,8 +18,13 @@ export interface Names {
 }
 
 export function namesOf(prefix: string): Names {
+  // Asked for with each message, most of which go to the queue of the one before: then it is the very same text.
+  let last = { queue: '', ready: '' };
   return {
-    ready: (queue) => `${prefix}.${queue}`,
+    ready(queue) {
+      if (last.queue !== queue) last = { queue, ready: `${prefix}.${queue}` };
+      return last.ready;
+    },
     dead: (queue) => `${prefix}.${queue}.dead`,
     paused: (queue) => `${prefix}.${queue}.paused`,
     deadLock: (queue) => `${prefix}.${queue}.dead.lock`,

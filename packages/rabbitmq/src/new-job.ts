@@ -12,8 +12,12 @@ import type { RabbitmqCapabilities } from './capabilities.ts';
 
 const MAX_INT = 2 ** 31 - 1;
 
-/** Why this one job cannot be stored, before anything is sent; null: it can. */
-export function refusal(job: NewJob, { delay, payload }: RabbitmqCapabilities): SuretyError | null {
+/** Why this one job of `bytes` cannot be stored, before anything is sent; null: it can. */
+export function refusal(
+  job: NewJob,
+  bytes: number,
+  { delay, payload }: RabbitmqCapabilities,
+): SuretyError | null {
   const error = (code: Parameters<typeof failure>[0], what: string): SuretyError =>
     failure(code, what, 'enqueue', { jobId: job.id });
   if (!JOB_ID.test(job.id)) return error('OPTIONS_INVALID', 'The id of the job is not a UUID in lower case.');
@@ -31,7 +35,6 @@ export function refusal(job: NewJob, { delay, payload }: RabbitmqCapabilities): 
     !(Number.isInteger(job.maxAttempts) && job.maxAttempts >= 1 && job.maxAttempts <= MAX_INT)
   )
     return error('LIMIT_EXCEEDED', `The limit of ${job.maxAttempts} attempts is not within 1 to ${MAX_INT}.`);
-  const bytes = sizeOf(job);
   if (bytes > payload.maxBytes)
     return error('PAYLOAD_TOO_LARGE', `The job takes ${bytes} bytes; ${payload.maxBytes} are allowed.`);
   return null;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ConfirmChannel } from 'amqplib';
 import { describe, expect, it } from 'vitest';
+import { bytesOf } from '../src/wire/message-frames.ts';
 import { Outbox } from '../src/wire/outbox.ts';
 import type { Outgoing } from '../src/wire/publisher.ts';
 
@@ -66,7 +67,8 @@ function idsIn(sent: readonly (string | Buffer)[], messages: readonly Outgoing[]
 }
 
 function sendAll(outbox: Outbox, messages: readonly Outgoing[], heard: string[]): void {
-  for (const one of messages) outbox.add(one, () => void heard.push(one.options.messageId));
+  for (const one of messages)
+    outbox.add(one, bytesOf(one.body), () => void heard.push(one.options.messageId));
   outbox.flush();
 }
 
@@ -85,9 +87,14 @@ describe('an outbox', () => {
 
   it('keeps their order where some cannot be written here, or do not fit into one chunk', () => {
     const { channel, sent, confirms } = fake();
-    const messages = Array.from({ length: 200 }, (_, n) =>
-      message({ body: Buffer.alloc(n % 7 === 3 ? 40_000 : n % 11 === 5 ? 200_000 : 900) }),
-    );
+    const messages = Array.from({ length: 200 }, (_, n) => {
+      const bytes = n % 7 === 3 ? 40_000 : n % 11 === 5 ? 200_000 : 900;
+      return message({
+        body: n % 2 === 0 ? Buffer.alloc(bytes) : '€'.repeat(bytes / 4),
+        key: n % 5 === 4 ? 'surety.other' : 'surety.mail',
+        ...(n % 3 > 0 && { options: { messageId: randomUUID() } }),
+      });
+    });
     const heard: string[] = [];
     sendAll(new Outbox(channel), messages, heard);
     const ids = messages.map(({ options }) => options.messageId);
@@ -111,7 +118,7 @@ describe('an outbox', () => {
     const { channel, sent, confirms, close } = fake();
     close();
     const outbox = new Outbox(channel);
-    for (let n = 0; n < 3; n++) expect(() => outbox.add(message(), () => undefined)).toThrow('closed');
+    for (let n = 0; n < 3; n++) expect(() => outbox.add(message(), 2, () => undefined)).toThrow('closed');
     outbox.flush();
     expect([...sent, ...confirms]).toEqual([]);
   });

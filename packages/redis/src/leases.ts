@@ -1,11 +1,21 @@
 import type { Lease, LeaseToken } from '@surety/core/contract';
-import { type Counters, type Head, readBody, readCounters } from './job-body.ts';
+import { type Counters, type Head, readBody } from './job-body.ts';
 
-/** One job of a claim's answer, as JSON. */
-type ClaimedRow = readonly [id: string, place: number, counters: Counters | 0, ...Head, payload: unknown];
+/** Of the jobs of a claim's answer, in the same order. */
+type Facts = readonly [
+  ids: readonly string[],
+  places: readonly number[],
+  /** Empty: none has any. */
+  counters: readonly (Counters | 0)[],
+];
+
+/** A body, as a JSON array. */
+type Row = readonly [...Head, payload: unknown];
+/** Its length: more, and the payload is none. */
+const FIELDS = 9;
 
 /** Of one answer: by whose clock, and under which token. */
-export interface ClaimFacts {
+export interface Origin {
   readonly queue: string;
   /** All its leases share it. */
   readonly token: LeaseToken;
@@ -17,35 +27,36 @@ const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 /** A job that came back stands so much earlier in line than it became ready, in microseconds: see the part `clock`. */
 const AHEAD = 4_000_000_000_000_000;
 
-/** Leases of a claim, in the order of the store. Throws when one of the payloads is not JSON. */
-export function toLeases(text: string, facts: ClaimFacts): Lease[] {
-  const rows = JSON.parse(text) as ClaimedRow[];
-  return rows.map((row) => {
-    const [id, place, counters, , , expires, type, maxAttempts, key, headers, , payload] = row;
-    return lease(id, place, counters, [expires, type, maxAttempts, key, headers], { value: payload }, facts);
-  });
-}
-
-/** As `toLeases`, from four values a job. */
-export function toLeasesApart(values: readonly string[], facts: ClaimFacts): Lease[] {
+/** Leases of a claim, in the order of the store. Null: one of the payloads is not JSON, or is more than one. */
+export function toLeases(facts: string, bodies: string, origin: Origin): Lease[] | null {
+  const [ids, places, counters] = JSON.parse(facts) as Facts;
+  const rows = readRows(bodies);
+  if (rows === null || rows.length !== ids.length) return null;
   const leases: Lease[] = [];
-  for (let at = 0; at + 3 < values.length; at += 4) {
-    const [id = '', place, counters = '0', body = ''] = values.slice(at, at + 4);
-    const { head, payload } = readBody(body);
-    const [, , expires, type, maxAttempts, key, headers] = head;
-    const numbers = counters === '0' ? 0 : readCounters(counters.slice(1, -1));
-    leases.push(
-      lease(
-        id,
-        Number(place),
-        numbers,
-        [expires, type, maxAttempts, key, headers],
-        parsePayload(payload),
-        facts,
-      ),
-    );
+  for (let at = 0; at < ids.length; at += 1) {
+    const row = rows[at] as Row;
+    if (row.length !== FIELDS) return null;
+    const payload = { value: row[8] };
+    leases.push(leaseOf(ids[at] as string, places[at] as number, counters[at] ?? 0, row, payload, origin));
   }
   return leases;
+}
+
+function readRows(bodies: string): readonly Row[] | null {
+  try {
+    return JSON.parse(bodies) as Row[];
+  } catch {
+    return null;
+  }
+}
+
+/** As `toLeases`, from bodies that were sent apart: a payload that is not JSON hides no neighbour. */
+export function toLeasesApart(facts: string, bodies: readonly string[], origin: Origin): Lease[] {
+  const [ids, places, counters] = JSON.parse(facts) as Facts;
+  return bodies.map((body, at) => {
+    const { head, payload } = readBody(body);
+    return leaseOf(ids[at] ?? '', places[at] ?? 0, counters[at] ?? 0, head, parsePayload(payload), origin);
+  });
 }
 
 function parsePayload(text: string): Lease['payload'] {
@@ -56,19 +67,24 @@ function parsePayload(text: string): Lease['payload'] {
   }
 }
 
-function lease(
+/** Field by field: to take a row apart as a list costs more than all that is made of it, until it has been compiled. */
+function leaseOf(
   id: string,
   place: number,
   counters: Counters | 0,
-  [expires, type, maxAttempts, key, headers]: readonly [Head[2], Head[3], Head[4], Head[5], Head[6]],
+  head: Head | Row,
   payload: Lease['payload'],
-  { queue, token, now }: ClaimFacts,
+  { queue, token, now }: Origin,
 ): Lease {
+  const expires = head[2];
+  const maxAttempts = head[4];
+  const key = head[5];
+  const headers = head[6];
   const since = place < 0 ? place + AHEAD : place;
   return {
     id,
     queue,
-    type,
+    type: head[3],
     headers: headers === 0 ? NO_HEADERS : headers,
     idempotencyKey: key === 0 ? id : key,
     maxAttempts: maxAttempts === 0 ? null : maxAttempts,

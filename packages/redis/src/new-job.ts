@@ -38,7 +38,7 @@ export function refusal(job: NewJob): SuretyError | null {
   if (!storable(job.idempotencyKey) || !storable(job.dedupe?.key ?? '')) {
     return error('PAYLOAD_NOT_SUPPORTED', 'A key holds a character that cannot be stored.');
   }
-  if (!storable(job.payload) || !Object.entries(job.headers).flat().every(storable)) {
+  if (!storable(job.payload) || !areStorable(job.headers)) {
     return error('PAYLOAD_NOT_SUPPORTED', 'The job holds a lone surrogate, which UTF-8 does not have.');
   }
   const bytes = sizeOf(job);
@@ -51,6 +51,11 @@ export function refusal(job: NewJob): SuretyError | null {
 /** UTF-8 has no half of a surrogate pair. */
 function storable(text: string): boolean {
   return text.isWellFormed();
+}
+
+function areStorable(headers: NewJob['headers']): boolean {
+  for (const name in headers) if (!storable(name) || !storable(headers[name] ?? '')) return false;
+  return true;
 }
 
 function sizeOf(job: NewJob): number {

@@ -66,11 +66,55 @@ class SettledClaims {
   }
 }
 
-/** One settlement to be sent. */
-interface Item {
-  readonly index: number;
-  readonly settlement: Settlement;
-  readonly claim: SettledClaim;
+/** Settlements of one claim that are completions and nothing else. */
+interface Group {
+  readonly ids: string[];
+  readonly indexes: number[];
+}
+
+/** One call in the making. */
+class Call {
+  readonly #queue: string;
+  readonly #groups = new Map<SettledClaim, Group>();
+  readonly #otherIndexes: number[] = [];
+  readonly #otherValues: (string | number)[] = [];
+  size = 0;
+
+  constructor(queue: string) {
+    this.#queue = queue;
+  }
+
+  complete(index: number, id: string, claim: SettledClaim): void {
+    this.size += 1;
+    const known = this.#groups.get(claim);
+    const group = known ?? { ids: [], indexes: [] };
+    if (known === undefined) this.#groups.set(claim, group);
+    group.ids.push(id);
+    group.indexes.push(index);
+  }
+
+  settle(index: number, settlement: Settlement): void {
+    this.size += 1;
+    this.#otherIndexes.push(index);
+    this.#otherValues.push(...valuesOf(settlement));
+  }
+
+  end(): SettleCall {
+    const values: (string | number)[] = [];
+    const indexes: number[] = [];
+    for (const [{ nonce, fence }, group] of this.#groups) {
+      // One text: an argument of its own for each id costs both sides more than all else that is done with it.
+      values.push(nonce, fence, group.ids.join(''));
+      for (const index of group.indexes) indexes.push(index);
+    }
+    return {
+      queue: this.#queue,
+      indexes: [...indexes, ...this.#otherIndexes],
+      groups: this.#groups.size,
+      others: this.#otherIndexes.length,
+      values: [...values, ...this.#otherValues],
+    };
+  }
 }
 
 /** Sorts settlements for the script: by queue, and completions by claim. The second settlement of a lease is left out: it is lost (G2.8). */
@@ -78,54 +122,27 @@ export function prepareSettlements(
   settlements: readonly Settlement[],
   keepsRecords: boolean,
 ): readonly SettleCall[] {
-  const byQueue = new Map<string, Item[]>();
+  const calls: Call[] = [];
+  const filling = new Map<string, Call>();
   const claims = new SettledClaims();
-  for (const [index, settlement] of settlements.entries()) {
-    const { id, queue, token } = settlement.lease;
+  for (let index = 0; index < settlements.length; index += 1) {
+    const settlement = settlements[index] as Settlement;
+    const { id, queue, token, deliveries, redrives } = settlement.lease;
     const claim = claims.of(token);
     if (claim === null || !JOB_ID.test(id) || claim.ids.has(id)) continue;
     claim.ids.add(id);
-    const known = byQueue.get(queue);
-    if (known === undefined) byQueue.set(queue, [{ index, settlement, claim }]);
-    else known.push({ index, settlement, claim });
-  }
-  const calls: SettleCall[] = [];
-  for (const [queue, items] of byQueue) {
-    for (let at = 0; at < items.length; at += MOST_A_CALL)
-      calls.push(toCall(queue, items.slice(at, at + MOST_A_CALL), keepsRecords));
-  }
-  return calls;
-}
-
-function toCall(queue: string, items: readonly Item[], keepsRecords: boolean): SettleCall {
-  const groups = new Map<SettledClaim, Item[]>();
-  const others: Item[] = [];
-  for (const item of items) {
-    const { settlement, claim } = item;
-    const { deliveries, redrives } = settlement.lease;
+    let call = filling.get(queue);
+    if (call === undefined || call.size === MOST_A_CALL) {
+      call = new Call(queue);
+      calls.push(call);
+      filling.set(queue, call);
+    }
     // A job that never came back has nothing but its body.
-    if (settlement.kind !== 'complete' || keepsRecords || deliveries > 1 || redrives > 0) {
-      others.push(item);
-      continue;
-    }
-    const known = groups.get(claim);
-    if (known === undefined) groups.set(claim, [item]);
-    else known.push(item);
+    if (settlement.kind === 'complete' && !keepsRecords && deliveries <= 1 && redrives === 0)
+      call.complete(index, id, claim);
+    else call.settle(index, settlement);
   }
-  const values: (string | number)[] = [];
-  const indexes: number[] = [];
-  for (const [{ nonce, fence }, members] of groups) {
-    values.push(nonce, fence, members.length);
-    for (const { index, settlement } of members) {
-      values.push(settlement.lease.id);
-      indexes.push(index);
-    }
-  }
-  for (const { index, settlement } of others) {
-    values.push(...valuesOf(settlement));
-    indexes.push(index);
-  }
-  return { queue, indexes, groups: groups.size, others: others.length, values };
+  return calls.map((call) => call.end());
 }
 
 function valuesOf(settlement: Settlement): (string | number)[] {

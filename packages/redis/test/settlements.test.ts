@@ -24,7 +24,7 @@ describe('settlements', () => {
     const batch = ids.map((id, at) => completion(id, at % 2 === 0 ? {} : { nonce: second }));
     const call = only(prepareSettlements(batch, false));
     expect(call).toMatchObject({ groups: 2, others: 0, indexes: [0, 2, 1, 3] });
-    expect(call.values).toEqual([first, 1, 2, ids[0], ids[2], second, 1, 2, ids[1], ids[3]]);
+    expect(call.values).toEqual([first, 1, `${ids[0]}${ids[2]}`, second, 1, `${ids[1]}${ids[3]}`]);
   });
 
   test('of one lease count once, whichever objects say so; under another fence it is another lease', () => {

@@ -1,5 +1,6 @@
 import { startBenchChild } from '../child/bench-child.ts';
 import type { Contestant } from '../contestants/contestant.ts';
+import type { BackendName } from '../contestants/registry.ts';
 import type { RunFigures } from '../report.ts';
 import { jobsLeft } from '../stores/stock.ts';
 import type { Suite, SuiteRequest } from './suite.ts';
@@ -11,13 +12,19 @@ import { workFigures } from './work-figures.ts';
 const BATCH = 100;
 const IN_FLIGHT = 2;
 
+/**
+ * The plain consumer of RabbitMQ holds a hundred jobs whatever it runs. A worker that holds no more than it may run is given as many to run: with half of them on
+ * their way, two settings would be compared.
+ */
+const CONCURRENCY: Partial<Record<BackendName, number>> = { rabbitmq: 100 };
+
 /** One process produces, one works, at the same time: how many jobs a second from the first call until none is left. */
 export const endToEnd: Suite = {
   name: 'endToEnd',
   run: (request) =>
     inTurns(request, {
       suite: 'endToEnd',
-      concurrency: [USUAL_CONCURRENCY],
+      concurrency: [CONCURRENCY[request.backend] ?? USUAL_CONCURRENCY],
       measure: ({ contestant, concurrency }) => produceAndWork(request, contestant, concurrency),
     }),
 };

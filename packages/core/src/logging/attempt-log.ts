@@ -26,6 +26,8 @@ const LEVELS: Readonly<Record<AttemptOutcome, 'info' | 'warn' | 'error'>> = Obje
 /** Writes the log of a worker. */
 export interface AttemptLog {
   readonly logger: Logger;
+  /** Whether an attempt that ended so gets a line. */
+  readonly wants: (outcome: AttemptOutcome) => boolean;
   /** Never throws, whatever the application's own logger does. */
   readonly attempt: (event: AttemptEvent) => void;
   /** Lets `write` use the logger; what that throws harms nobody. */
@@ -70,12 +72,15 @@ function logOf(logger: Logger, choice: LogChoice, close: () => void): AttemptLog
       // A log that cannot be written must not cost a job.
     }
   };
-  return { logger, say, attempt: (event) => say(() => writeLine(logger, choice, event)), close };
+  const wants: AttemptLog['wants'] = (outcome) =>
+    choice === 'all' || (choice === 'failures' && LEVELS[outcome] !== 'info');
+  const attempt = (event: AttemptEvent): void => {
+    if (wants(event.outcome)) say(() => writeLine(logger, event));
+  };
+  return { logger, wants, say, attempt, close };
 }
 
-function writeLine(logger: Logger, choice: LogChoice, event: AttemptEvent): void {
-  const level = LEVELS[event.outcome];
-  if (choice === 'none' || (choice === 'failures' && level === 'info')) return;
+function writeLine(logger: Logger, event: AttemptEvent): void {
   const line: Record<string, unknown> = {
     jobId: event.jobId,
     type: event.type,
@@ -90,5 +95,5 @@ function writeLine(logger: Logger, choice: LogChoice, event: AttemptEvent): void
     line['code'] = event.code;
     line['error'] = event.message;
   } else if (event.message !== null) line['reason'] = event.message;
-  logger[level](line, 'attempt');
+  logger[LEVELS[event.outcome]](line, 'attempt');
 }

@@ -232,10 +232,7 @@ export class Engine {
     attempt.startedAt = now;
     this.#running.enter(attempt, lane, handler.definition.timeoutMs, now);
     this.reporter.started(attempt);
-    runHandler(attempt, this.#services).then(
-      (end) => this.#handlerEnded(lane, attempt, end),
-      (threw: unknown) => this.#handlerEnded(lane, attempt, { threw }),
-    );
+    runHandler(attempt, this.#services, (end) => this.#handlerEnded(lane, attempt, end));
   }
 
   #dropUnstarted(attempt: Attempt): void {

@@ -204,7 +204,8 @@ export class Lane implements TurnTaker, Claimer {
   #confirm(batch: readonly Attempt[], outcomes: readonly SettleOutcome[], fault?: unknown): void {
     let lost: { readonly error: unknown } | null = null;
     this.#onWire -= batch.length;
-    for (const [index, attempt] of batch.entries()) {
+    for (let index = 0; index < batch.length; index += 1) {
+      const attempt = batch[index] as Attempt;
       const outcome = outcomes[index];
       attempt.inFlight = false;
       if (outcome?.status === 'settled' || outcome?.status === 'lease-lost') {
@@ -212,17 +213,13 @@ export class Lane implements TurnTaker, Claimer {
         continue;
       }
       lost = { error: outcome?.error ?? fault };
-      this.#again(attempt);
+      // May have been settled: sent again, and a lease-lost then means unknown.
+      attempt.uncertain = true;
+      this.#finished.add(attempt);
     }
     if (lost !== null) return this.#failed('settle', lost.error);
     this.#pause.succeeded('settle');
     this.#engine.succeeded('settle');
-  }
-
-  /** May have been settled: sent again, and a lease-lost then means unknown. */
-  #again(attempt: Attempt): void {
-    attempt.uncertain = true;
-    this.#finished.add(attempt);
   }
 
   async #wait({ max, waitMs }: Ask, now: number): Promise<void> {

@@ -32,6 +32,7 @@ export class Reporter {
   /** The fate of an attempt is known. Jobs put back before they ever started are no attempts. */
   ended(attempt: Attempt, outcome: AttemptOutcome): void {
     if (attempt.startedAt === 0 && outcome !== 'dead' && attempt.error === null) return;
+    if (outcome !== 'dead' && !this.#log.wants(outcome) && !this.#bus.heard('attempt')) return;
     const event = eventOf(attempt, outcome);
     this.#log.attempt(event);
     this.#bus.emit('attempt', event);

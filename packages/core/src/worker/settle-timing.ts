@@ -22,8 +22,9 @@ export interface SettleSituation {
 export function settleAt(situation: SettleSituation): number | null {
   const { finished, calls, target } = situation;
   if (finished === 0) return null;
-  // A second call beside the first only for a batch worth while.
-  if (calls > 0) return calls < SETTLING_CALLS && finished >= target / 2 ? 0 : null;
+  // A second call beside the first only for a batch worth while: the half of what is in hand, or the quarter with nothing else to do.
+  const least = situation.open === 0 ? target / 4 : target / 2;
+  if (calls > 0) return calls < SETTLING_CALLS && finished >= least ? 0 : null;
   if (situation.atOnce || situation.open === 0 || finished >= target / 4) return 0;
   return situation.oldestAt + FLUSH_AFTER_MS;
 }

@@ -64,6 +64,20 @@ test('a handler may return what cannot be looked at: it has succeeded', async ()
 });
 
 test.each([
+  ['answers twice and at once', (answer: () => void): void => [answer, answer].forEach((each) => each())],
+  ['never answers', (): void => undefined],
+  ['throws', trap],
+])('a promise whose own then %s ends its attempt once, as awaiting it would', async (_, then) => {
+  const backend = scriptedBackend();
+  const odd = (): Promise<void> => Object.assign(Promise.resolve(), Object.fromEntries([['then', then]]));
+  running = trial({ backend, concurrency: 1, handlers: [handle(job, odd)] });
+  backend.give(...leases(2));
+  await running.worker.start();
+  await pass(100);
+  expect(backend.settled).toMatchObject([{ kind: 'complete' }, { kind: 'complete' }]);
+});
+
+test.each([
   ['short characters', 'x'],
   ['three-byte characters', '€'],
   ['characters that JSON escapes', '\u0001'],

@@ -20,9 +20,11 @@ test('a batch goes at a quarter of what is in hand, when nothing else can fill i
   expect(settleAt({ ...situation, atOnce: true })).toBe(0);
 });
 
-test('a second call goes beside the first only with half of what is in hand, a third never', () => {
-  expect(settleAt({ ...situation, calls: 1, finished: 49, open: 0 })).toBeNull();
+test('a second call goes beside the first only with half of what is in hand, or a quarter when nothing else is left to do; a third never', () => {
+  expect(settleAt({ ...situation, calls: 1, finished: 49, open: 1 })).toBeNull();
   expect(settleAt({ ...situation, calls: 1, finished: 50 })).toBe(0);
+  expect(settleAt({ ...situation, calls: 1, finished: 24, open: 0 })).toBeNull();
+  expect(settleAt({ ...situation, calls: 1, finished: 25, open: 0 })).toBe(0);
   expect(settleAt({ ...situation, calls: 2, finished: 100 })).toBeNull();
 });
 

@@ -1,4 +1,4 @@
-import type { Lease, RenewOutcome } from '@surety/core/contract';
+import type { Lease, LeaseToken, RenewOutcome } from '@surety/core/contract';
 import type { Envelope } from '../envelope.ts';
 import type { Lane } from './lane.ts';
 
@@ -9,7 +9,8 @@ export interface Held {
   /** The nonce of the copy. */
   readonly copy: string;
   readonly queue: string;
-  readonly nonce: string;
+  /** All leases of one claim share it. */
+  readonly token: LeaseToken;
   readonly envelope: Envelope;
   /** As it was delivered: a move takes the payload from it. */
   readonly body: Buffer;
@@ -51,7 +52,7 @@ export class HeldLeases {
   live(lease: Lease, now: number = performance.now()): Held | null {
     const held = (lease as Partial<HoldingLease>)[HELD];
     if (held === undefined || held.state !== 'leased' || !this.#all.has(held)) return null;
-    const isMine = held.nonce === lease.token.nonce && held.envelope.id === lease.id;
+    const isMine = held.token.nonce === lease.token.nonce && held.envelope.id === lease.id;
     return isMine && held.lane.isOpen && now < held.endsAt ? held : null;
   }
 
@@ -116,7 +117,7 @@ export class HeldLeases {
 
 /** The lease as core sees it, with the delivery kept inside. */
 export function leaseOf(held: Held, payload: Lease['payload'], now: number): Lease {
-  const { envelope, queue, nonce } = held;
+  const { envelope, queue, token } = held;
   const lease: HoldingLease = {
     id: envelope.id,
     queue,
@@ -129,7 +130,7 @@ export function leaseOf(held: Held, payload: Lease['payload'], now: number): Lea
     lostClaims: envelope.lostClaims,
     interruptions: envelope.interruptions,
     redrives: envelope.redrives,
-    token: { nonce, fence: 0 },
+    token,
     payload,
     lossBackedOff: envelope.lossBackedOff,
     unknownTypeForMs:

@@ -208,8 +208,11 @@ export class Lane {
 
   #sendAcks(tags: readonly number[]): Promise<void> {
     if (!this.#isOpen) throw new Error('channel closed');
-    this.ack(tags);
-    return this.#ask();
+    // In one packet: one by one each would wake the broker.
+    return this.wire.together(() => {
+      this.ack(tags);
+      return this.#ask();
+    });
   }
 
   async #ask(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Message } from 'amqplib';
 import { type Call, startCall } from '../call.ts';
 import { atClaim, brokerCounts } from '../envelope.ts';
-import { decode, idOf } from '../message-body.ts';
+import { decode, encode, idOf } from '../message-body.ts';
 import type { Moves } from '../moves.ts';
 import type { Names } from '../names.ts';
 import { replyCode } from '../native-errors.ts';
@@ -178,7 +178,7 @@ export class Lanes {
     const decoded = decode(message);
     if (!('broken' in decoded)) {
       const envelope = atClaim(decoded.envelope, brokerCounts(message));
-      return moves.outgoing(queue, envelope, decoded.payload, { to: 'ready' });
+      return moves.outgoing(queue, encode(envelope, decoded.payload), { to: 'ready' });
     }
     // Not ours: its own headers may be anything, and some of them the broker would believe.
     const options = { messageId: newNonce() };

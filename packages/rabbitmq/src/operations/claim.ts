@@ -102,6 +102,7 @@ function lease(session: Session, lane: Lane, messages: readonly Message[], reque
   const leases: Lease[] = [];
   const takenAt = performance.now();
   const now = Date.now();
+  const token = { nonce: request.nonce, fence: 0 };
   for (const message of messages) {
     const opened = open(message);
     if ('broken' in opened) {
@@ -113,7 +114,7 @@ function lease(session: Session, lane: Lane, messages: readonly Message[], reque
       tag: message.fields.deliveryTag,
       copy: String(message.properties.messageId),
       queue: request.queue,
-      nonce: request.nonce,
+      token,
       envelope: atClaim(opened.envelope, brokerCounts(message)),
       body: message.content,
       takenAt,

@@ -1,7 +1,7 @@
 import type { CallOptions, EnqueueOutcome, NewJob } from '@surety/core/contract';
 import { type Call, failure, startCall } from '../call.ts';
 import { type Context, sessionOf } from '../context.ts';
-import { newEnvelope } from '../envelope.ts';
+import { encodeNew } from '../message-body.ts';
 import type { Target } from '../moves.ts';
 import { refusal, sizeOf } from '../new-job.ts';
 import type { Session } from '../session.ts';
@@ -14,8 +14,14 @@ const PART = 100;
 interface Item {
   readonly index: number;
   readonly job: NewJob;
-  readonly queue: string;
-  readonly target: Target;
+}
+
+/** The jobs of a call for one queue. */
+interface Group {
+  readonly ids: Set<string>;
+  readonly items: Item[];
+  /** The one with the longest delay. */
+  longest: NewJob;
 }
 
 /** Publishes all at once and waits for their confirms; each item has its own outcome. */
@@ -26,59 +32,65 @@ export async function enqueue(
 ): Promise<readonly EnqueueOutcome[]> {
   const session = sessionOf(context, 'enqueue');
   if (jobs.length === 0) return [];
-  assertBatch(context, jobs);
+  const sizes = jobs.map(sizeOf);
+  assertBatch(context, sizes);
   const call = startCall('enqueue', options);
-  const outcomes: (EnqueueOutcome | null)[] = jobs.map((job) => {
-    const error = refusal(job, context.capabilities);
+  const outcomes: (EnqueueOutcome | null)[] = jobs.map((job, index) => {
+    const error = refusal(job, sizes[index] ?? 0, context.capabilities);
     return error === null ? null : { status: 'rejected', id: job.id, error };
   });
   await refuseFull(session, jobs, outcomes, call);
-  const seen = new Map<string, Set<string>>();
-  const items: Item[] = [];
+  const groups = new Map<string, Group>();
   for (const [index, job] of jobs.entries()) {
     if (outcomes[index] !== null) continue;
-    const { id, queue } = job;
-    const own = seen.get(queue) ?? new Set();
-    if (own.has(id)) outcomes[index] = { status: 'duplicate', id, of: id };
-    else items.push({ index, job, queue, target: targetOf(job) });
-    seen.set(queue, own.add(id));
+    const { id } = job;
+    const group = groupOf(groups, job);
+    if (group.ids.has(id)) {
+      outcomes[index] = { status: 'duplicate', id, of: id };
+      continue;
+    }
+    group.ids.add(id);
+    group.items.push({ index, job });
+    if (job.delayMs > group.longest.delayMs) group.longest = job;
   }
-  await send(session, items, outcomes, call);
+  await send(session, groups, outcomes, call);
   return outcomes.map((outcome, index) => outcome ?? lost(jobs[index]));
+}
+
+function groupOf(groups: Map<string, Group>, job: NewJob): Group {
+  const known = groups.get(job.queue);
+  if (known !== undefined) return known;
+  const group = { ids: new Set<string>(), items: [], longest: job };
+  groups.set(job.queue, group);
+  return group;
 }
 
 async function send(
   session: Session,
-  items: readonly Item[],
+  groups: ReadonlyMap<string, Group>,
   outcomes: (EnqueueOutcome | null)[],
   call: Call,
 ): Promise<void> {
+  const able: Item[][] = [];
   // One queue that cannot be made fails its own jobs only.
-  const byQueue = new Map<string, Item[]>();
-  for (const item of items) {
-    const own = byQueue.get(item.queue);
-    if (own === undefined) byQueue.set(item.queue, [item]);
-    else own.push(item);
-  }
-  const able: Item[] = [];
   await Promise.all(
-    [...byQueue.values()].map(async (own) => {
-      const error = await session.moves.prepare(own, call);
-      if (error === null) for (const item of own) able.push(item);
-      else for (const { index, job } of own) outcomes[index] = { status: 'rejected', id: job.id, error };
+    [...groups].map(async ([queue, { items, longest }]) => {
+      const error = await session.moves.prepare([{ queue, target: targetOf(longest) }], call);
+      if (error === null) able.push(items);
+      else for (const { index, job } of items) outcomes[index] = { status: 'rejected', id: job.id, error };
     }),
   );
-  if (able.length === 0) return;
-  if (byQueue.size > 1) able.sort((a, b) => a.index - b.index);
-  const published = await publishInParts(session, able, call);
-  for (const [place, { index, job, queue }] of able.entries()) {
+  const items = able.length === 1 ? (able[0] ?? []) : able.flat().sort((a, b) => a.index - b.index);
+  if (items.length === 0) return;
+  const published = await publishInParts(session, items, call);
+  for (const [place, { index, job }] of items.entries()) {
     const result = published[place];
     if (result === undefined) continue;
     if (result.status === 'stored') outcomes[index] = { status: 'accepted', id: job.id };
     else if (result.status === 'unknown')
       outcomes[index] = { status: 'unknown', id: job.id, error: result.error };
     else {
-      if (result.unroutable) session.topology.forget(queue);
+      if (result.unroutable) session.topology.forget(job.queue);
       outcomes[index] = { status: 'rejected', id: job.id, error: result.error };
     }
   }
@@ -96,9 +108,7 @@ async function publishInParts(
     if (from > 0) await new Promise((resolve) => setImmediate(resolve));
     const outgoing = items
       .slice(from, from + PART)
-      .map(({ job, queue, target }) =>
-        session.moves.outgoing(queue, newEnvelope(job, now), job.payload, target),
-      );
+      .map(({ job }) => session.moves.outgoing(job.queue, encodeNew(job, now), targetOf(job)));
     parts.push(session.publisher.publish(outgoing, call));
   }
   return (await Promise.all(parts)).flat();
@@ -140,20 +150,19 @@ async function refuseFull(
 
 type EnqueueError = Extract<EnqueueOutcome, { readonly status: 'rejected' }>['error'];
 
+const READY: Target = Object.freeze({ to: 'ready' });
+
 function targetOf({ delayMs }: NewJob): Target {
-  return delayMs > 0 ? { to: 'later', delayMs } : { to: 'ready' };
+  return delayMs > 0 ? { to: 'later', delayMs } : READY;
 }
 
-function assertBatch({ capabilities }: Context, jobs: readonly NewJob[]): void {
+function assertBatch({ capabilities }: Context, sizes: readonly number[]): void {
   const { maxItems, maxBytes } = capabilities.batch;
-  if (jobs.length > maxItems) {
-    throw failure('LIMIT_EXCEEDED', `A batch of ${jobs.length} jobs is more than ${maxItems}.`, 'enqueue');
+  if (sizes.length > maxItems) {
+    throw failure('LIMIT_EXCEEDED', `A batch of ${sizes.length} jobs is more than ${maxItems}.`, 'enqueue');
   }
   let sum = 0;
-  for (const job of jobs) {
-    const bytes = sizeOf(job);
-    if (bytes <= capabilities.payload.maxBytes) sum += bytes;
-  }
+  for (const bytes of sizes) if (bytes <= capabilities.payload.maxBytes) sum += bytes;
   if (sum > maxBytes)
     throw failure('LIMIT_EXCEEDED', `A batch of ${sum} bytes is more than ${maxBytes}.`, 'enqueue');
 }

@@ -89,8 +89,8 @@ function wireOf(model: ChannelModel): Wire {
       try {
         return write();
       } finally {
-        // amqplib itself writes in the next turn of the event loop.
-        setImmediate(() => setImmediate(() => stream.uncork()));
+        // amqplib asks for its turn to write in the ticks that follow, and so comes before whoever asks behind them.
+        process.nextTick(() => queueMicrotask(() => setImmediate(() => stream.uncork())));
       }
     },
     channel: async () => quiet(await model.createChannel()),

@@ -1,5 +1,5 @@
 import type { ConfirmChannel } from 'amqplib';
-import { lengthOf, writeMessage } from './message-frames.ts';
+import { lengthOf, PlainFrames, writeMessage } from './message-frames.ts';
 import type { Outgoing } from './publisher.ts';
 
 /** What is used of amqplib beyond its interface; where it is otherwise each message goes by `publish`. */
@@ -24,6 +24,8 @@ export class Outbox {
   #isOpen = false;
   #chunk: Buffer | null = null;
   #end = 0;
+  /** For the place of the last message that had no headers: the next goes there most of the time. */
+  #plain: PlainFrames | null = null;
 
   constructor(channel: ConfirmChannel) {
     this.#channel = channel;
@@ -31,15 +33,29 @@ export class Outbox {
   }
 
   /** Throws before a byte of it was written, or else `confirmed` hears of it. */
-  add(message: Outgoing, confirmed: (error: unknown) => void): void {
+  add(message: Outgoing, bodyBytes: number, confirmed: (error: unknown) => void): void {
     const inside = this.#inside;
-    const length = this.#isOpen && inside !== null ? lengthOf(message, inside.connection.frameMax) : null;
-    if (inside === null || length === null || length > CHUNK_BYTES) return this.#publish(message, confirmed);
+    if (!this.#isOpen || inside === null) return this.#publish(message, confirmed);
+    const { body, options } = message;
+    const { frameMax } = inside.connection;
+    const plain = options.headers === undefined ? this.#plainFor(message, inside) : null;
+    const length =
+      plain?.lengthOf(options.messageId, bodyBytes, frameMax) ?? lengthOf(message, bodyBytes, frameMax);
+    if (length === null || length > CHUNK_BYTES) return this.#publish(message, confirmed);
     if (this.#chunk !== null && this.#end + length > this.#chunk.length) this.flush();
     this.#chunk ??= Buffer.allocUnsafe(CHUNK_BYTES);
-    this.#end = writeMessage(this.#chunk, this.#end, inside.ch, message);
+    this.#end =
+      plain?.write(this.#chunk, this.#end, options.messageId, body, bodyBytes) ??
+      writeMessage(this.#chunk, this.#end, inside.ch, message, bodyBytes);
     // In the order of the messages, since the broker confirms them by number.
     inside.pushConfirmCallback(confirmed);
+  }
+
+  #plainFor(message: Outgoing, { ch }: Inside): PlainFrames {
+    if (this.#plain?.isFor(message) === true) return this.#plain;
+    const { exchange, key, options } = message;
+    this.#plain = new PlainFrames(ch, { exchange, key, isMandatory: options.mandatory !== false });
+    return this.#plain;
   }
 
   flush(): void {
@@ -53,7 +69,9 @@ export class Outbox {
 
   #publish({ exchange, key, body, options }: Outgoing, confirmed: (error: unknown) => void): void {
     this.flush();
-    this.#channel.publish(exchange, key, body, { mandatory: true, persistent: true, ...options }, confirmed);
+    const content = typeof body === 'string' ? Buffer.from(body) : body;
+    const all = { mandatory: true, persistent: true, ...options };
+    this.#channel.publish(exchange, key, content, all, confirmed);
     this.#isOpen = true;
   }
 }

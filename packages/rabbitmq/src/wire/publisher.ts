@@ -3,14 +3,16 @@ import type { ConfirmChannel } from 'amqplib';
 import { type Call, failure } from '../call.ts';
 import { fromNative, replyCode } from '../native-errors.ts';
 import type { Line } from './line.ts';
+import { bytesOf } from './message-frames.ts';
 import { answered, distrust, type Wire } from './open-wire.ts';
 import { Outbox } from './outbox.ts';
 
-/** One message. Its id, which must be new, is the nonce of the copy, and what return and confirm are matched by. */
+/** One message. Its id, which must be new and of ASCII, is the nonce of the copy, and what a return is matched by. */
 export interface Outgoing {
   readonly exchange: string;
   readonly key: string;
-  readonly body: Buffer;
+  /** Text is sent as UTF-8. */
+  readonly body: Buffer | string;
   readonly options: MessageOptions;
 }
 
@@ -30,18 +32,11 @@ export type Published =
 
 /** One call. */
 interface Batch {
-  readonly results: Published[];
+  readonly messages: readonly Outgoing[];
+  /** Null: open. */
+  readonly results: (Published | null)[];
   open: number;
   readonly done: () => void;
-}
-
-interface Pending {
-  readonly message: Outgoing;
-  readonly bytes: number;
-  returned: boolean;
-  /** Its place in its call. */
-  readonly index: number;
-  readonly batch: Batch;
 }
 
 const STORED: Published = Object.freeze({ status: 'stored' });
@@ -54,7 +49,8 @@ const MESSAGE_BYTES = 1024;
 export class Publisher {
   readonly #line: Line;
   readonly #missing: () => void;
-  readonly #pending = new Map<string, Pending>();
+  /** Ids of messages that came back; their confirms, which are positive all the same, are still to come. */
+  readonly #returned = new Set<string>();
   #waitingBytes = 0;
   #wire: Wire | null = null;
   /** What the broker closed the channel with. */
@@ -82,11 +78,12 @@ export class Publisher {
     const from = performance.now();
     const heard = wire.heardBytes;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const batch: Batch = { results: [], open: messages.length, done: resolve };
+    const results = messages.map(() => null);
+    const batch: Batch = { messages, results, open: messages.length, done: resolve };
     if (messages.length === 0) resolve();
     wire.together(() => {
       const outbox = new Outbox(channel);
-      for (const [index, message] of messages.entries()) this.#send(outbox, message, { batch, index }, call);
+      for (let index = 0; index < messages.length; index += 1) this.#send(outbox, batch, index, call);
       outbox.flush();
     });
     const timer = setTimeout(
@@ -94,14 +91,15 @@ export class Publisher {
         const error = failure('BACKEND_TIMEOUT', 'RabbitMQ did not confirm in time.', call.operation, {
           retryable: 'unknown',
         });
-        for (const { options } of messages) this.#end(options.messageId, { status: 'unknown', error });
+        for (const [index, message] of messages.entries())
+          this.#end(batch, index, waitingBytesOf(bytesOf(message.body)), { status: 'unknown', error });
         distrust(wire, heard, from);
       },
       Math.max(0, call.deadline - from),
     );
     await promise;
     clearTimeout(timer);
-    return batch.results;
+    return batch.results.filter((result) => result !== null);
   }
 
   /** Something that is for whoever listens, be it nobody. */
@@ -113,23 +111,20 @@ export class Publisher {
     return told ?? STORED;
   }
 
-  #send(
-    outbox: Outbox,
-    message: Outgoing,
-    { batch, index }: Pick<Pending, 'batch' | 'index'>,
-    call: Call,
-  ): void {
-    const id = message.options.messageId;
-    const bytes = message.body.length + MESSAGE_BYTES;
+  #send(outbox: Outbox, batch: Batch, index: number, call: Call): void {
+    const message = batch.messages[index] as Outgoing;
+    const bodyBytes = bytesOf(message.body);
+    const bytes = waitingBytesOf(bodyBytes);
     if (this.#waitingBytes + bytes > MOST_WAITING_BYTES) {
       const what = 'Too much waits for the confirms of RabbitMQ.';
       const error = failure('BACKEND_OVERLOADED', what, call.operation);
-      return put(batch, index, { status: 'refused', error, unroutable: false });
+      return this.#end(batch, index, 0, { status: 'refused', error, unroutable: false });
     }
-    this.#pending.set(id, { message, bytes, returned: false, index, batch });
     this.#waitingBytes += bytes;
+    const confirmed = (native: unknown): void =>
+      this.#end(batch, index, bytes, this.#confirmed(message, native, call));
     try {
-      outbox.add(message, (error) => this.#confirmed(id, error, call));
+      outbox.add(message, bodyBytes, confirmed);
     } catch (native) {
       // Thrown before a byte was written: the channel is closed, or the message cannot be encoded.
       const error =
@@ -138,22 +133,18 @@ export class Publisher {
               cause: native,
             })
           : fromNative(native, call.operation);
-      this.#end(id, { status: 'refused', error, unroutable: false });
+      this.#end(batch, index, bytes, { status: 'refused', error, unroutable: false });
     }
   }
 
-  #confirmed(id: string, native: unknown, call: Call): void {
-    const pending = this.#pending.get(id);
-    if (pending === undefined) return;
-    if (native !== null && native !== undefined)
-      return this.#end(id, this.#unconfirmed(pending, native, call));
-    // The return comes before the confirm, which is positive all the same.
-    if (!pending.returned) return this.#end(id, STORED);
-    const error = gone('queue', call, null);
-    this.#end(id, { status: 'refused', error, unroutable: true });
+  #confirmed(message: Outgoing, native: unknown, call: Call): Published {
+    const wasReturned = this.#returned.size > 0 && this.#returned.delete(message.options.messageId);
+    if (native !== null && native !== undefined) return this.#unconfirmed(message, native, call);
+    if (!wasReturned) return STORED;
+    return { status: 'refused', error: gone('queue', call, null), unroutable: true };
   }
 
-  #unconfirmed({ message }: Pending, native: unknown, call: Call): Published {
+  #unconfirmed(message: Outgoing, native: unknown, call: Call): Published {
     if (native instanceof Error && native.message === 'message nacked') {
       const what = 'RabbitMQ refused the message: a queue is full or has no leader.';
       const remedy = 'Remove a max-length policy from the queues of Surety, or wait for a leader.';
@@ -170,12 +161,13 @@ export class Publisher {
     return { status: 'unknown', error };
   }
 
-  #end(id: string, published: Published): void {
-    const pending = this.#pending.get(id);
-    if (pending === undefined) return;
-    this.#pending.delete(id);
-    this.#waitingBytes -= pending.bytes;
-    put(pending.batch, pending.index, published);
+  /** The first outcome stands: a confirm may come after the deadline. */
+  #end(batch: Batch, index: number, bytes: number, published: Published): void {
+    if (batch.results[index] !== null) return;
+    batch.results[index] = published;
+    this.#waitingBytes -= bytes;
+    batch.open -= 1;
+    if (batch.open === 0) batch.done();
   }
 
   async #channelOf(wire: Wire, call: Call): Promise<ConfirmChannel> {
@@ -193,15 +185,13 @@ export class Publisher {
   async #openOn(wire: Wire): Promise<ConfirmChannel> {
     const channel = await wire.confirmChannel();
     this.#refusal = null;
+    this.#returned.clear();
     channel.on('error', (error) => {
       // Comes before the end of the channel, which ends all that waits.
       this.#refusal = error;
       if (replyCode(error) === 404) this.#missing();
     });
-    channel.on('return', ({ properties }) => {
-      const pending = this.#pending.get(String(properties.messageId));
-      if (pending !== undefined) pending.returned = true;
-    });
+    channel.on('return', ({ properties }) => void this.#returned.add(String(properties.messageId)));
     channel.on('close', () => {
       if (this.#wire === wire) this.#channel = null;
     });
@@ -209,18 +199,17 @@ export class Publisher {
   }
 }
 
-function put(batch: Batch, index: number, published: Published): void {
-  batch.results[index] = published;
-  batch.open -= 1;
-  if (batch.open === 0) batch.done();
+function waitingBytesOf(bodyBytes: number): number {
+  return bodyBytes + MESSAGE_BYTES;
 }
 
 /** Where the broker said why it closed the channel, and the reason holds for this message; null: it may have been stored. */
 function refusalOf(native: unknown, { exchange, body }: Outgoing, call: Call): SuretyError | null {
   const said = native instanceof Error ? native.message : '';
   const most = Number(/larger than configured max size (\d+)/.exec(said)?.[1] ?? Number.NaN);
-  if (body.length > most) {
-    const what = `The message has ${body.length} bytes, more than the ${most} that the broker takes.`;
+  const bytes = bytesOf(body);
+  if (bytes > most) {
+    const what = `The message has ${bytes} bytes, more than the ${most} that the broker takes.`;
     return failure('PAYLOAD_TOO_LARGE', what, call.operation, { cause: native });
   }
   const reply = replyCode(native);

@@ -233,13 +233,15 @@ end
 local created = now .. ','
 local known, ready, count = {}, {}, 0
 call('ZADD', line, 'XX', 0, '')
-for i = 1, #ARGV, 2 do
-  if call('HSETNX', jobs, ARGV[i], created .. ARGV[i + 1]) == 1 then
-    ready[count + 1] = us + i / 2 - 0.5
-    ready[count + 2] = ARGV[i]
+local all = ARGV[1]
+for i = 1, #ARGV - 1 do
+  local id = string.sub(all, 36 * i - 35, 36 * i)
+  if call('HSETNX', jobs, id, created .. ARGV[i + 1]) == 1 then
+    ready[count + 1] = us + i - 1
+    ready[count + 2] = id
     count = count + 2
   else
-    known[#known + 1] = (i + 1) / 2
+    known[#known + 1] = i
   end
 end
 if count > 0 then
@@ -488,7 +490,9 @@ local lost, place, returns = {}, 0, 0
 local earliest, came_back = nil, false
 local FRESH = '0,0,0,0,0,0,0'
 local COUNTERS = '^(%d+),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)$'
-local function complete(nonce, fence, ids)
+local function complete(nonce, fence, text)
+  local ids = {}
+  for at = 1, #text, 36 do ids[#ids + 1] = string.sub(text, at, at + 35) end
   local marks = call('HMGET', held, unpack(ids))
   local gone, left, unsplit = {}, {}, 0
   local is_alive = lives(nonce .. ':' .. fence)
@@ -628,11 +632,11 @@ local function move_due()
   end
   call('ZREM', scheduled, unpack(members))
 end
+local TOO_LONG = string.rep('-', 65)
 local argument = 10
 for _ = 1, tonumber(ARGV[8]) do
-  local last = argument + 2 + ARGV[argument + 2]
-  complete(ARGV[argument], ARGV[argument + 1], { unpack(ARGV, argument + 3, last) })
-  argument = last + 1
+  complete(unpack(ARGV, argument, argument + 2))
+  argument = argument + 3
 end
 for _ = 1, tonumber(ARGV[9]) do
   settle(unpack(ARGV, argument, argument + 6))
@@ -644,7 +648,7 @@ local want = tonumber(ARGV[1])
 local known = want > 0 and call('HMGET', state, 'paused', 'fence') or {}
 if want == 0 or known[1] then
   if came_back then wake() end
-  return { lost, '', known[1] and 1 or 0, -1, '0', now, 0 }
+  return { lost, '', '', known[1] and 1 or 0, -1, '0', now, 0 }
 end
 take_back_ended()
 move_due()
@@ -680,10 +684,10 @@ if count == 0 then
     local at = tonumber(call('ZRANGE', key, 0, 0, 'WITHSCORES')[2])
     if at and (not next_at or at < next_at) then next_at = at end
   end
-  return { lost, '', 0, next_at and math.max(0, next_at - now) or -1, '0', now, 0 }
+  return { lost, '', '', 0, next_at and math.max(0, next_at - now) or -1, '0', now, 0 }
 end
 local bodies = call('HMGET', jobs, unpack(ids))
-local counters = call('EXISTS', meta) == 1 and call('HMGET', meta, unpack(ids)) or {}
+local counters = call('EXISTS', meta) == 1 and call('HMGET', meta, unpack(ids))
 local missing = 0
 local function lease()
   fence = string.format('%.0f', math.max(us, tonumber(known[2] or 0) + 1))
@@ -701,7 +705,8 @@ local function lease()
     end
   end
   if n > 0 then
-    call('HSET', held, unpack(marks))
+    call('HSET', held, TOO_LONG, '', unpack(marks))
+    call('HDEL', held, TOO_LONG)
     call('HSET', claims, nonce, fence .. ' ' .. table.concat(list), nonce .. '#', n / 2)
     call('ZADD', leased, from + ARGV[2], nonce .. ':' .. fence)
   end
@@ -709,34 +714,19 @@ local function lease()
   if count == want and call('EXISTS', KEYS[11], KEYS[12], KEYS[13], KEYS[14]) > 0 then wake() end
 end
 if not record then lease() end
-local function answer_apart()
-  local answer = {}
-  for i = 1, count do
-    local body = bodies[i]
-    if body then
-      local at = since[i] or string.match(body, '^%d+') .. '000'
-      local numbers = counters[i] and '[' .. counters[i] .. ']' or '0'
-      for _, value in ipairs({ ids[i], at, numbers, body }) do answer[#answer + 1] = value end
-    end
+local claimed, places, numbers, found = {}, {}, {}, {}
+for i = 1, count do
+  local body = bodies[i]
+  if body then
+    local n = #found + 1
+    claimed[n], found[n] = ids[i], body
+    places[n] = since[i] or string.match(body, '^%d+') .. '000'
+    if counters then numbers[n] = counters[i] and '[' .. counters[i] .. ']' or '0' end
   end
-  return answer
 end
-local function answer_whole()
-  local pieces, n = {}, 0
-  for i = 1, count do
-    local body = bodies[i]
-    if body then
-      pieces[n + 1] = n == 0 and '[["' or '],["'
-      pieces[n + 2] = ids[i]
-      pieces[n + 3] = '",'
-      pieces[n + 4] = since[i] or string.match(body, '^%d+') .. '000'
-      pieces[n + 5] = counters[i] and ',[' .. counters[i] .. '],' or ',0,'
-      pieces[n + 6] = body
-      n = n + 6
-    end
-  end
-  pieces[n + 1] = n == 0 and '[]' or ']]'
-  return table.concat(pieces)
-end
-return { lost, apart and answer_apart() or answer_whole(), 0, -1, fence, now, missing }`,
+local facts = '[["' .. table.concat(claimed, '","') .. '"],[' .. table.concat(places, ',') .. '],['
+  .. table.concat(numbers, ',') .. ']]'
+if #found == 0 then facts = '' end
+if not apart then found = '[[' .. table.concat(found, '],[') .. ']]' end
+return { lost, facts, found, 0, -1, fence, now, missing }`,
 });

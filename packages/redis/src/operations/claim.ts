@@ -11,7 +11,7 @@ import { type PreparedCall, prepareCall } from '../client.ts';
 import type { Values } from '../connection.ts';
 import { type Context, failure } from '../context.ts';
 import type { Call } from '../deadline.ts';
-import { type ClaimFacts, toLeases, toLeasesApart } from '../leases.ts';
+import { type Origin, toLeases, toLeasesApart } from '../leases.ts';
 import { SCRIPTS } from '../script.ts';
 import {
   answerSettlements,
@@ -23,7 +23,7 @@ import {
 } from '../settlements.ts';
 import { settleCalls } from './settle.ts';
 
-/** What one claim should bring at most, reckoned by the mean of the queue. One answer is one string, parsed at once. */
+/** What one claim should bring at most, reckoned by the mean of the queue. The bodies of one answer are one text, parsed at once. */
 const BYTES_A_CLAIM = 16 * 1024 * 1024;
 /** How far apart waiting workers come for a job that falls due. */
 const SPREAD_MS = 10;
@@ -31,7 +31,9 @@ const SPREAD_MS = 10;
 /** What the script answers; see its head. */
 type Reply = readonly [
   lost: readonly number[],
-  jobs: string | readonly string[],
+  /** Empty: no job was claimed. */
+  facts: string,
+  bodies: string | readonly string[],
   paused: number,
   nextMs: number,
   fence: string,
@@ -154,29 +156,28 @@ async function sendScript(
   const result = await context.connection.attempt(script, keys.settleAndClaim, values, call, prepared);
   if (!result.ok) throw result.error;
   const reply = result.reply as Reply;
-  const [lost, jobs, paused, nextMs, fence, now, missing] = reply;
+  const [lost, facts, bodies, paused, nextMs, fence, now, missing] = reply;
   if (outcomes.length > 0) answerSettlements(outcomes, settling, lost);
   context.lastClaimAt = performance.now();
   if (missing > 0) tellMissing(context, queue, missing);
-  const facts: ClaimFacts = { queue, token: { nonce, fence: Number(fence) }, now };
+  const origin: Origin = { queue, token: { nonce, fence: Number(fence) }, now };
   const leases =
-    jobs === '' ? [] : (read(context, jobs as string, facts) ?? (await claimAgain(context, request, call)));
+    facts === ''
+      ? []
+      : (read(context, facts, bodies as string, origin) ?? (await claimAgain(context, request, call)));
   return {
     claim: { leases, paused: paused === 1, leasedAt: result.sentAt },
     nextMs: nextMs < 0 ? null : nextMs,
   };
 }
 
-/** Null when one of the payloads is not JSON. It must not hide its neighbours: the same claim is made again, each payload apart. */
-function read(context: Context, text: string, facts: ClaimFacts): readonly Lease[] | null {
-  try {
-    const leases = toLeases(text, facts);
-    const state = context.queues.of(facts.queue);
-    if (leases.length > 0) state.meanBytes = (state.meanBytes + text.length / leases.length) / 2;
-    return leases;
-  } catch {
-    return null;
-  }
+/** Null when one of the payloads is not JSON. It must not hide its neighbours: the same claim is made again, each body apart. */
+function read(context: Context, facts: string, bodies: string, origin: Origin): readonly Lease[] | null {
+  const leases = toLeases(facts, bodies, origin);
+  if (leases === null) return null;
+  const state = context.queues.of(origin.queue);
+  state.meanBytes = (state.meanBytes + (facts.length + bodies.length) / leases.length) / 2;
+  return leases;
 }
 
 async function claimAgain(context: Context, request: ClaimRequest, call: Call): Promise<readonly Lease[]> {
@@ -189,10 +190,13 @@ async function claimAgain(context: Context, request: ClaimRequest, call: Call): 
     values,
     call,
   )) as Reply;
-  const [, jobs, , , fence, now] = reply;
-  return jobs === ''
-    ? []
-    : toLeasesApart(jobs as readonly string[], { queue, token: { nonce, fence: Number(fence) }, now });
+  const [, facts, bodies, , , fence, now] = reply;
+  if (facts === '') return [];
+  return toLeasesApart(facts, bodies as readonly string[], {
+    queue,
+    token: { nonce, fence: Number(fence) },
+    now,
+  });
 }
 
 function tellMissing(context: Context, queue: string, missing: number): void {

@@ -154,15 +154,13 @@ async function send(
   return { attempt, confirmed: isConfirmed(confirm, answer) };
 }
 
-/** Ready at once and without conditions: two arguments a job and three keys. */
+/** Ready at once and without conditions: one argument a job and three keys. */
 function isPlain(job: NewJob): boolean {
   return job.delayMs <= 0 && job.expiresInMs === null && job.dedupe === null && job.maxDepth === null;
 }
 
 function plainValues(batch: readonly NewJob[]): string[] {
-  const values: string[] = [];
-  for (const job of batch) values.push(job.id, plainBody(job));
-  return values;
+  return [batch.map(({ id }) => id).join(''), ...batch.map(plainBody)];
 }
 
 function valuesOnTerms(job: NewJob): (string | number)[] {

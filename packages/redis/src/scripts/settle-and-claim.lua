@@ -2,13 +2,14 @@
 -- Ends leases in every way, takes back what ended claims held, moves due jobs into line, and claims: one call of a worker.
 -- Keys: 1 jobs, 2 meta, 3 errors, 4 held, 5 claims, 6 leased, 7 scheduled, 8 dead, 9 state, 10 hint, 11 to 14 ready jobs by
 --   level, 15 done, 16 past.
--- Arguments: 1 how many to claim (0: none), 2 length of the leases in ms, 3 nonce, 4 '1': payloads apart, 5 most entries of a
+-- Arguments: 1 how many to claim (0: none), 2 length of the leases in ms, 3 nonce, 4 '1': bodies apart, 5 most entries of a
 --   history, 6 how long records of completed jobs are kept in ms (0: none), 7 most such records, 8 groups of completions,
---   9 other settlements. Then per group nonce, fence, number of ids, ids; then per settlement nonce, fence, id, kind
+--   9 other settlements. Then per group nonce, fence, ids in one text; then per settlement nonce, fence, id, kind
 --   (0 completed, 1 cancelled, 2 retry, 3 bury, 4 release), delay in ms, reason of a release (0 unstarted, 1 stop,
 --   2 unknown-type, 3 loss-backoff, 4 snooze), error as JSON.
--- Answer: 1 places (from 1) of the leases that were lost, 2 the claimed jobs: a JSON text, or with payloads apart four values
---   a job, 3 '1': paused, 4 ms until the next job is due or claim ends (-1: none waits), 5 fence, 6 now, 7 jobs without a body.
+-- Answer: 1 places (from 1) of the leases that were lost, 2 of the claimed jobs ids, places in line and counters (none: no job
+--   ever came back), as JSON, '' without a job, 3 their bodies, as JSON or apart, 4 '1': paused, 5 ms until the next job is due or claim ends (-1: none waits),
+--   6 fence, 7 now, 8 jobs without a body.
 -- Cost: O(log n) a job; some hundred jobs are taken back, and 500 moved, at the most.
 -- Safe because: a lease lives while its claim is in `leased` with an end that has not come, and while `held` says that its job
 --   belongs to it. Whatever takes a job out of a claim removes that mark, and a fence is given once, so a late holder finds
@@ -19,12 +20,13 @@ local jobs, meta, errors, held, claims, leased, scheduled, dead, state, hint = u
 --@ wake
 --@ settle
 --@ tend
+-- Above `hash-max-listpack-value`, which is 64 unless somebody set it.
+local TOO_LONG = string.rep('-', 65)
 
 local argument = 10
 for _ = 1, tonumber(ARGV[8]) do
-  local last = argument + 2 + ARGV[argument + 2]
-  complete(ARGV[argument], ARGV[argument + 1], { unpack(ARGV, argument + 3, last) })
-  argument = last + 1
+  complete(unpack(ARGV, argument, argument + 2))
+  argument = argument + 3
 end
 for _ = 1, tonumber(ARGV[9]) do
   settle(unpack(ARGV, argument, argument + 6))
@@ -37,7 +39,7 @@ local want = tonumber(ARGV[1])
 local known = want > 0 and call('HMGET', state, 'paused', 'fence') or {}
 if want == 0 or known[1] then
   if came_back then wake() end
-  return { lost, '', known[1] and 1 or 0, -1, '0', now, 0 }
+  return { lost, '', '', known[1] and 1 or 0, -1, '0', now, 0 }
 end
 
 take_back_ended()
@@ -80,11 +82,11 @@ if count == 0 then
     local at = tonumber(call('ZRANGE', key, 0, 0, 'WITHSCORES')[2])
     if at and (not next_at or at < next_at) then next_at = at end
   end
-  return { lost, '', 0, next_at and math.max(0, next_at - now) or -1, '0', now, 0 }
+  return { lost, '', '', 0, next_at and math.max(0, next_at - now) or -1, '0', now, 0 }
 end
 
 local bodies = call('HMGET', jobs, unpack(ids))
-local counters = call('EXISTS', meta) == 1 and call('HMGET', meta, unpack(ids)) or {}
+local counters = call('EXISTS', meta) == 1 and call('HMGET', meta, unpack(ids))
 local missing = 0
 
 local function lease()
@@ -104,7 +106,10 @@ local function lease()
     end
   end
   if n > 0 then
-    call('HSET', held, unpack(marks))
+    -- A hash of less than some 500 short fields is a list to the server, and finding one of them means to look through half of
+    -- it. A field too long for a list makes it a table, which it stays until it is empty.
+    call('HSET', held, TOO_LONG, '', unpack(marks))
+    call('HDEL', held, TOO_LONG)
     call('HSET', claims, nonce, fence .. ' ' .. table.concat(list), nonce .. '#', n / 2)
     call('ZADD', leased, from + ARGV[2], nonce .. ':' .. fence)
   end
@@ -114,37 +119,22 @@ end
 
 if not record then lease() end
 
--- What the payloads' neighbours must not be hurt by: each value apart.
-local function answer_apart()
-  local answer = {}
-  for i = 1, count do
-    local body = bodies[i]
-    if body then
-      local at = since[i] or string.match(body, '^%d+') .. '000'
-      local numbers = counters[i] and '[' .. counters[i] .. ']' or '0'
-      for _, value in ipairs({ ids[i], at, numbers, body }) do answer[#answer + 1] = value end
-    end
+-- Few and long pieces: the server reckons a hash of every text that a script makes, from all its characters.
+local claimed, places, numbers, found = {}, {}, {}, {}
+for i = 1, count do
+  local body = bodies[i]
+  if body then
+    local n = #found + 1
+    claimed[n], found[n] = ids[i], body
+    places[n] = since[i] or string.match(body, '^%d+') .. '000'
+    if counters then numbers[n] = counters[i] and '[' .. counters[i] .. ']' or '0' end
   end
-  return answer
 end
+local facts = '[["' .. table.concat(claimed, '","') .. '"],[' .. table.concat(places, ',') .. '],['
+  .. table.concat(numbers, ',') .. ']]'
 
--- All in one text, joined once: a text for each job would be made only to be copied.
-local function answer_whole()
-  local pieces, n = {}, 0
-  for i = 1, count do
-    local body = bodies[i]
-    if body then
-      pieces[n + 1] = n == 0 and '[["' or '],["'
-      pieces[n + 2] = ids[i]
-      pieces[n + 3] = '",'
-      pieces[n + 4] = since[i] or string.match(body, '^%d+') .. '000'
-      pieces[n + 5] = counters[i] and ',[' .. counters[i] .. '],' or ',0,'
-      pieces[n + 6] = body
-      n = n + 6
-    end
-  end
-  pieces[n + 1] = n == 0 and '[]' or ']]'
-  return table.concat(pieces)
-end
+if #found == 0 then facts = '' end
+-- Together, unless one of the payloads was found to be no JSON: it must not hide its neighbours.
+if not apart then found = '[[' .. table.concat(found, '],[') .. ']]' end
 
-return { lost, apart and answer_apart() or answer_whole(), 0, -1, fence, now, missing }
+return { lost, facts, found, 0, -1, fence, now, missing }

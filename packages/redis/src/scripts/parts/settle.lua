@@ -4,8 +4,10 @@ local earliest, came_back = nil, false
 local FRESH = '0,0,0,0,0,0,0'
 local COUNTERS = '^(%d+),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)$'
 
--- Many completions of one claim at once.
-local function complete(nonce, fence, ids)
+-- Many completions of one claim at once: `text` is their ids, 36 characters each.
+local function complete(nonce, fence, text)
+  local ids = {}
+  for at = 1, #text, 36 do ids[#ids + 1] = string.sub(text, at, at + 35) end
   local marks = call('HMGET', held, unpack(ids))
   local gone, left, unsplit = {}, {}, 0
   local is_alive = lives(nonce .. ':' .. fence)
