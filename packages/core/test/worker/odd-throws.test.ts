@@ -64,12 +64,16 @@ test('a handler may return what cannot be looked at: it has succeeded', async ()
 });
 
 test.each([
-  ['answers twice and at once', (answer: () => void): void => [answer, answer].forEach((each) => each())],
-  ['never answers', (): void => undefined],
-  ['throws', trap],
-])('a promise whose own then %s ends its attempt once, as awaiting it would', async (_, then) => {
+  [
+    'then',
+    'answers twice and at once',
+    (answer: () => void): void => [answer, answer].forEach((each) => each()),
+  ],
+  ['then', 'never answers', (): void => undefined],
+  ['then', 'throws', trap],
+])('a promise whose own %s %s ends its attempt once, as awaiting it would', async (own, _, does) => {
   const backend = scriptedBackend();
-  const odd = (): Promise<void> => Object.assign(Promise.resolve(), Object.fromEntries([['then', then]]));
+  const odd = (): Promise<void> => Object.assign(Promise.resolve(), { [own]: does });
   running = trial({ backend, concurrency: 1, handlers: [handle(job, odd)] });
   backend.give(...leases(2));
   await running.worker.start();
