@@ -117,6 +117,25 @@ describe('claims', () => {
     expect((await backend.counts(queue, CALL)).ready.value).toBe(0);
   });
 
+  test('begin anew with a job whose counters somebody spoiled, and hand out the rest', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    const [spoilt, kept] = await put(backend, queue, 2);
+    const failed = await claim(backend, queue);
+    await backend.settle(
+      failed.map((lease) => ({ kind: 'retry', lease, delayMs: 0, error: ERROR })),
+      CALL,
+    );
+    await store.client.hset(key(queue, 'meta'), spoilt?.id ?? '', '1,"');
+    const attempts = new Map((await claim(backend, queue)).map(({ id, attempt }) => [id, attempt]));
+    expect(attempts).toEqual(
+      new Map([
+        [spoilt?.id, 1],
+        [kept?.id, 2],
+      ]),
+    );
+  });
+
   test('of another program keys are not touched; one of another kind is told', async () => {
     const backend = await store.open();
     const queue = freshQueue();

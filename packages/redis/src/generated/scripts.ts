@@ -721,7 +721,10 @@ for i = 1, count do
     local n = #found + 1
     claimed[n], found[n] = ids[i], body
     places[n] = since[i] or string.match(body, '^%d+') .. '000'
-    if counters then numbers[n] = counters[i] and '[' .. counters[i] .. ']' or '0' end
+    if counters then
+      local whole = counters[i] and string.find(counters[i], COUNTERS)
+      numbers[n] = whole and '[' .. counters[i] .. ']' or '0'
+    end
   end
 end
 local facts = '[["' .. table.concat(claimed, '","') .. '"],[' .. table.concat(places, ',') .. '],['

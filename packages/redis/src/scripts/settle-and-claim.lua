@@ -127,7 +127,11 @@ for i = 1, count do
     local n = #found + 1
     claimed[n], found[n] = ids[i], body
     places[n] = since[i] or string.match(body, '^%d+') .. '000'
-    if counters then numbers[n] = counters[i] and '[' .. counters[i] .. ']' or '0' end
+    if counters then
+      -- What somebody else wrote there would make the answer unreadable, and with it every claim.
+      local whole = counters[i] and string.find(counters[i], COUNTERS)
+      numbers[n] = whole and '[' .. counters[i] .. ']' or '0'
+    end
   end
 end
 local facts = '[["' .. table.concat(claimed, '","') .. '"],[' .. table.concat(places, ',') .. '],['
