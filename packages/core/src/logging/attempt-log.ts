@@ -1,5 +1,6 @@
 import pino, { type Logger } from 'pino';
 import type { AttemptEvent, AttemptOutcome } from '../events/worker-events.ts';
+import { isPlain, PlainLines, roundedMs } from './plain-lines.ts';
 
 /** `all`: one line per attempt. `failures`: only attempts that were retried, buried or lost. `none`: not even warnings. */
 export type LogChoice = 'all' | 'failures' | 'none';
@@ -41,12 +42,24 @@ export interface AttemptLog {
  * loses the last second of lines, never a job. With a logger of the application's own, its destination decides.
  */
 export function attemptLog(choice: LogChoice, own: Logger | null): AttemptLog {
-  if (own !== null) return logOf(own, choice, () => undefined);
-  if (choice === 'none') return logOf(pino({ level: 'silent' }), choice, () => undefined);
+  const given = own ?? (choice === 'none' ? pino({ level: 'silent' }) : null);
+  if (given !== null)
+    return logOf(
+      given,
+      choice,
+      (event) => writeLine(given, event),
+      () => undefined,
+    );
   const destination = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES });
   // A closed pipe (`| head`) must not end the process.
   destination.on('error', () => undefined);
-  const logger = pino({ base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const base = { pid: process.pid };
+  const logger = pino({ base, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const plain = new PlainLines(base);
+  const write = (event: AttemptEvent): void => {
+    if (isPlain(event)) destination.write(plain.lineOf(event));
+    else writeLine(logger, event);
+  };
   const flush = (): void => {
     try {
       destination.flushSync();
@@ -57,17 +70,22 @@ export function attemptLog(choice: LogChoice, own: Logger | null): AttemptLog {
   const timer = setInterval(() => destination.flush(), FLUSH_EVERY_MS);
   timer.unref();
   process.on('exit', flush);
-  return logOf(logger, choice, () => {
+  return logOf(logger, choice, write, () => {
     clearInterval(timer);
     flush();
     process.off('exit', flush);
   });
 }
 
-function logOf(logger: Logger, choice: LogChoice, close: () => void): AttemptLog {
-  const say: AttemptLog['say'] = (write) => {
+function logOf(
+  logger: Logger,
+  choice: LogChoice,
+  write: (event: AttemptEvent) => void,
+  close: () => void,
+): AttemptLog {
+  const say: AttemptLog['say'] = (use) => {
     try {
-      write(logger);
+      use(logger);
     } catch {
       // A log that cannot be written must not cost a job.
     }
@@ -75,7 +93,7 @@ function logOf(logger: Logger, choice: LogChoice, close: () => void): AttemptLog
   const wants: AttemptLog['wants'] = (outcome) =>
     choice === 'all' || (choice === 'failures' && LEVELS[outcome] !== 'info');
   const attempt = (event: AttemptEvent): void => {
-    if (wants(event.outcome)) say(() => writeLine(logger, event));
+    if (wants(event.outcome)) say(() => write(event));
   };
   return { logger, wants, say, attempt, close };
 }
@@ -86,7 +104,7 @@ function writeLine(logger: Logger, event: AttemptEvent): void {
     type: event.type,
     queue: event.queue,
     attempt: event.attempt,
-    durationMs: event.durationMs === null ? null : Math.round(event.durationMs * 1000) / 1000,
+    durationMs: roundedMs(event.durationMs),
     waitMs: event.waitMs,
     outcome: event.outcome,
   };
