@@ -165,10 +165,7 @@ export class Lane {
     this.#lingerOn();
   }
 
-  /**
-   * An acknowledgement has no answer. The channel does things in order, so the answer to a question that was asked after it says that it arrived. A
-   * channel closed or a consumer cancelled meanwhile says that it came too late.
-   */
+  /** An acknowledgement has no answer, but a question asked behind it has. A channel closed or a consumer cancelled meanwhile: it came too late. */
   async barrier(call: Call): Promise<void> {
     await answered(this.wire, call, this.#ask());
     if (!this.#isOpen) throw failure('BACKEND_UNAVAILABLE', 'The channel was closed.', call.operation);
