@@ -8,8 +8,8 @@
 --   (0 completed, 1 cancelled, 2 retry, 3 bury, 4 release), delay in ms, reason of a release (0 unstarted, 1 stop,
 --   2 unknown-type, 3 loss-backoff, 4 snooze), error as JSON.
 -- Answer: 1 places (from 1) of the leases that were lost, 2 of the claimed jobs ids, places in line and counters (none: no job
---   ever came back), as JSON, '' without a job, 3 their bodies, as JSON or apart, 4 '1': paused, 5 ms until the next job is due or claim ends (-1: none waits),
---   6 fence, 7 now, 8 jobs without a body.
+--   ever came back), as JSON, '' without a job, 3 their bodies, as JSON or apart, 4 '1': paused, 5 ms until the next job is due
+--   or claim ends (-1: none waits), 6 fence, 7 now, 8 jobs without a body.
 -- Cost: O(log n) a job; some hundred jobs are taken back, and 500 moved, at the most.
 -- Safe because: a lease lives while its claim is in `leased` with an end that has not come, and while `held` says that its job
 --   belongs to it. Whatever takes a job out of a claim removes that mark, and a fence is given once, so a late holder finds
