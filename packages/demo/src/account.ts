@@ -52,12 +52,13 @@ export function accountOf(evidence: Evidence): Account {
   const accepted = new Set(evidence.enqueued.accepted);
   const dead = new Set(evidence.dead.map(({ key }) => key));
   const done = new Set(evidence.effects.map(({ key }) => key));
-  const deadCount = evidence.counts.dead ?? dead.size;
-  const completed = accepted.size - evidence.counts.waiting - deadCount;
+  const extraCopies = extraCopiesOf(evidence.dead);
+  // A job that died and lies there twice is one job.
+  const deadJobs = (evidence.counts.dead ?? evidence.dead.length) - extraCopies;
+  const completed = accepted.size - evidence.counts.waiting - deadJobs;
   const traceless = [...accepted].filter((key) => !dead.has(key) && !done.has(key));
   // Which jobs still wait cannot be told from counts; so many of the traceless are not lost but late.
   const lost = Math.max(0, traceless.length - evidence.counts.waiting);
-  const extraCopies = evidence.dead.length - dead.size;
   const faults = [
     ...enqueueFaults(evidence.enqueued),
     counted(evidence.counts.waiting, 'still waiting in the queue'),
@@ -65,9 +66,9 @@ export function accountOf(evidence: Evidence): Account {
     done.size === completed
       ? null
       : `The store completed ${completed} jobs, but ${done.size} have had an effect.`,
-    evidence.counts.dead === null || deadCount === evidence.dead.length
+    evidence.counts.dead === null || evidence.counts.dead === evidence.dead.length
       ? null
-      : `The store counts ${deadCount} dead letters and lists ${evidence.dead.length}.`,
+      : `The store counts ${evidence.counts.dead} dead letters and lists ${evidence.dead.length}.`,
     extraCopies <= explicable(evidence)
       ? null
       : named(repeated(evidence.dead.map(({ key }) => key)), 'dead twice'),
@@ -92,7 +93,7 @@ export function accountOf(evidence: Evidence): Account {
   return {
     accepted: accepted.size,
     completed,
-    dead: deadCount,
+    dead: deadJobs,
     lost,
     effects: done.size,
     ranAgain: evidence.effects.filter(({ runs }) => runs > 1).length,
@@ -100,6 +101,11 @@ export function accountOf(evidence: Evidence): Account {
     takenOver: evidence.interrupted.filter((key) => done.has(key) || dead.has(key)).length,
     faults: faults.filter((fault) => fault !== null),
   };
+}
+
+/** Dead letters beyond the first of their job. */
+export function extraCopiesOf(dead: readonly DeadJob[]): number {
+  return dead.length - new Set(dead.map(({ key }) => key)).size;
 }
 
 /** Copies that the kill explains: one of each job that the worker had in its hands, at most. */

@@ -1,5 +1,5 @@
 import type { Backend, QueueCounts } from '@surety/core';
-import type { DeadJob, Evidence } from './account.ts';
+import { type DeadJob, type Evidence, extraCopiesOf } from './account.ts';
 import { connect, type DemoStore } from './stores.ts';
 
 const TIMEOUT = { timeoutMs: 10_000 } as const;
@@ -19,6 +19,8 @@ export interface QueueLook {
 /** A backend object of the demo's own, used by no client and no worker. */
 export interface Observer extends AsyncDisposable {
   look(): Promise<QueueLook>;
+  /** Dead letters beyond the first of their job: what a killed worker leaves where jobs move by copy. */
+  extraCopies(): Promise<number>;
   evidence(): Promise<Pick<Evidence, 'counts' | 'dead'>>;
 }
 
@@ -28,6 +30,7 @@ export async function openObserver(store: DemoStore, queue: string): Promise<Obs
   await backend.open({ ...TIMEOUT, notify: () => undefined });
   return {
     look: async () => lookOf(await backend.counts(queue, TIMEOUT)),
+    extraCopies: async () => extraCopiesOf(await listDead(backend, queue)),
     evidence: async () => {
       const counts = await backend.counts(queue, TIMEOUT);
       return {

@@ -53,6 +53,7 @@ describe('the account of sound evidence', () => {
       moves: 'copy',
     };
     expect(accountOf(twice)).toMatchObject({ dead: 1, extraCopies: 1, completed: 3, faults: [] });
+    expect(accountOf({ ...twice, counts: { waiting: 0, dead: 2 } })).toEqual(accountOf(twice));
     const often = { ...twice, dead: Array.from({ length: 7 }, () => deadJob('d')) };
     expect(accountOf(often).faults.join('\n')).toMatch(/dead twice: d/);
     expect(accountOf({ ...twice, interrupted: [] }).faults.join('\n')).toMatch(/dead twice: d/);
