@@ -1,18 +1,23 @@
 import type { Lease, LeaseToken } from '@surety/core/contract';
 import { type Counters, type Head, readBody } from './job-body.ts';
 
-/** Of the jobs of a claim's answer, in the same order. */
-type Facts = readonly [
-  ids: readonly string[],
-  places: readonly number[],
-  /** Empty: none has any. */
-  counters: readonly (Counters | 0)[],
-];
+/** The jobs of a claim's answer, and of each what is counted of it, in the same order. */
+export interface Claimed {
+  /** The fence, a space, and of each job one character and its id. */
+  readonly jobs: string;
+  /** As JSON; empty: none of them ever came back. */
+  readonly counters: string;
+}
+
+/** `place`: in line, in microseconds; 0: not known. */
+type Counted = readonly [place: number, ...Counters];
 
 /** A body, as a JSON array. */
 type Row = readonly [...Head, payload: unknown];
 /** Its length: more, and the payload is none. */
 const FIELDS = 9;
+/** Characters of a job in `Claimed.jobs`. */
+const STRIDE = 37;
 
 /** Of one answer: by whose clock, and under which token. */
 export interface Origin {
@@ -28,18 +33,32 @@ const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 const AHEAD = 4_000_000_000_000_000;
 
 /** Leases of a claim, in the order of the store. Null: one of the payloads is not JSON, or is more than one. */
-export function toLeases(facts: string, bodies: string, origin: Origin): Lease[] | null {
-  const [ids, places, counters] = JSON.parse(facts) as Facts;
+export function toLeases(claimed: Claimed, bodies: string, origin: Origin): Lease[] | null {
+  const { jobs } = claimed;
+  const counted = readCounted(claimed);
   const rows = readRows(bodies);
-  if (rows === null || rows.length !== ids.length) return null;
+  const first = firstId(jobs);
+  if (rows === null || rows.length * STRIDE !== jobs.length - first + 1) return null;
   const leases: Lease[] = [];
-  for (let at = 0; at < ids.length; at += 1) {
+  for (let at = 0; at < rows.length; at += 1) {
     const row = rows[at] as Row;
     if (row.length !== FIELDS) return null;
-    const payload = { value: row[8] };
-    leases.push(leaseOf(ids[at] as string, places[at] as number, counters[at] ?? 0, row, payload, origin));
+    leases.push(leaseOf(idAt(jobs, first, at), counted?.[at] ?? 0, row, { value: row[8] }, origin));
   }
   return leases;
+}
+
+function readCounted({ counters }: Claimed): readonly (Counted | 0)[] | null {
+  return counters === '' ? null : (JSON.parse(counters) as (Counted | 0)[]);
+}
+
+function firstId(jobs: string): number {
+  return jobs.indexOf(' ') + 2;
+}
+
+function idAt(jobs: string, first: number, at: number): string {
+  const begin = first + at * STRIDE;
+  return jobs.slice(begin, begin + STRIDE - 1);
 }
 
 function readRows(bodies: string): readonly Row[] | null {
@@ -51,11 +70,13 @@ function readRows(bodies: string): readonly Row[] | null {
 }
 
 /** As `toLeases`, from bodies that were sent apart: a payload that is not JSON hides no neighbour. */
-export function toLeasesApart(facts: string, bodies: readonly string[], origin: Origin): Lease[] {
-  const [ids, places, counters] = JSON.parse(facts) as Facts;
+export function toLeasesApart(claimed: Claimed, bodies: readonly string[], origin: Origin): Lease[] {
+  const { jobs } = claimed;
+  const counted = readCounted(claimed);
+  const first = firstId(jobs);
   return bodies.map((body, at) => {
     const { head, payload } = readBody(body);
-    return leaseOf(ids[at] ?? '', places[at] ?? 0, counters[at] ?? 0, head, parsePayload(payload), origin);
+    return leaseOf(idAt(jobs, first, at), counted?.[at] ?? 0, head, parsePayload(payload), origin);
   });
 }
 
@@ -70,17 +91,16 @@ function parsePayload(text: string): Lease['payload'] {
 /** Field by field: to take a row apart as a list costs more than all that is made of it, until it has been compiled. */
 function leaseOf(
   id: string,
-  place: number,
-  counters: Counters | 0,
+  counted: Counted | 0,
   head: Head | Row,
   payload: Lease['payload'],
   { queue, token, now }: Origin,
 ): Lease {
-  const expires = head[2];
+  const times = head[2];
+  const expires = typeof times === 'number' ? times : times[0];
   const maxAttempts = head[4];
   const key = head[5];
   const headers = head[6];
-  const since = place < 0 ? place + AHEAD : place;
   return {
     id,
     queue,
@@ -88,17 +108,25 @@ function leaseOf(
     headers: headers === 0 ? NO_HEADERS : headers,
     idempotencyKey: key === 0 ? id : key,
     maxAttempts: maxAttempts === 0 ? null : maxAttempts,
-    attempt: counters === 0 ? 1 : counters[0] + 1,
-    deliveries: counters === 0 ? 1 : counters[1] + 1,
-    lostClaims: counters === 0 ? 0 : counters[2],
-    interruptions: counters === 0 ? 0 : counters[3],
-    redrives: counters === 0 ? 0 : counters[4],
+    attempt: counted === 0 ? 1 : counted[1] + 1,
+    deliveries: counted === 0 ? 1 : counted[2] + 1,
+    lostClaims: counted === 0 ? 0 : counted[3],
+    interruptions: counted === 0 ? 0 : counted[4],
+    redrives: counted === 0 ? 0 : counted[5],
     token,
     payload,
-    lossBackedOff: counters !== 0 && counters[5] === 1,
-    unknownTypeForMs: counters === 0 || counters[6] === 0 ? null : Math.max(0, now - counters[6]),
+    lossBackedOff: counted !== 0 && counted[6] === 1,
+    unknownTypeForMs: counted === 0 || counted[7] === 0 ? null : Math.max(0, now - counted[7]),
     // The fence of a claim is the microsecond in which it was made.
-    waitedMs: Math.max(0, Math.round((token.fence - since) / 1000)),
+    waitedMs: Math.max(0, Math.round((token.fence - readySince(counted, head)) / 1000)),
     expiresInMs: expires === 0 ? null : expires - now,
   };
+}
+
+/** In microseconds. A job that came back has its place in line for it, any other became ready when it was stored or due. */
+function readySince(counted: Counted | 0, head: Head | Row): number {
+  const place = counted === 0 ? 0 : counted[0];
+  if (place !== 0) return place < 0 ? place + AHEAD : place;
+  const times = head[2];
+  return (typeof times === 'number' ? head[0] : times[1]) * 1000;
 }

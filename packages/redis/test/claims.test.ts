@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Notice } from '@surety/core/contract';
+import type { Lease, Notice } from '@surety/core/contract';
 import { describe, expect, test } from 'vitest';
 import {
   CALL,
@@ -134,6 +134,23 @@ describe('claims', () => {
         [kept?.id, 2],
       ]),
     );
+  });
+
+  test('say for how long a job was ready: since it was due, or came back', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    await put(backend, queue);
+    const [failing] = await claim(backend, queue);
+    const storedAt = performance.now();
+    await put(backend, queue, 1, { delayMs: 600, expiresInMs: 60_000 });
+    const late: Lease[] = [];
+    await eventually(async () => late.push(...(await claim(backend, queue))) > 0);
+    expect(late[0]?.waitedMs).toBeLessThanOrEqual(performance.now() - storedAt - 600 + 50);
+    expect(late[0]?.expiresInMs).toBeLessThanOrEqual(60_000 - 600);
+    const backAt = performance.now();
+    await backend.settle([{ kind: 'retry', lease: failing as Lease, delayMs: 0, error: ERROR }], CALL);
+    const [back] = await claim(backend, queue);
+    expect(back?.waitedMs).toBeLessThanOrEqual(performance.now() - backAt + 50);
   });
 
   test('of another program keys are not touched; one of another kind is told', async () => {

@@ -198,7 +198,7 @@ while i <= #ARGV do
   if holder then refuse(place, 'known', holder)
   elseif full then refuse(place, 'full', '')
   else
-    local expires = expiry == '' and '0' or string.format('%.0f', now + expiry)
+    local ends_at = expiry == '' and '0' or string.format('%.0f', now + expiry)
     if delay == '0' then
       call('ZADD', KEYS[8 + level], us + place - 1, id)
       stored_ready = true
@@ -206,8 +206,9 @@ while i <= #ARGV do
       local due = from + delay
       call('ZADD', scheduled, due, level .. id)
       if not earliest or due < earliest then earliest = due end
+      ends_at = '[' .. ends_at .. ',' .. string.format('%.0f', due) .. ']'
     end
-    call('HSET', jobs, id, now .. ',' .. level .. ',' .. expires .. ',' .. rest)
+    call('HSET', jobs, id, now .. ',' .. level .. ',' .. ends_at .. ',' .. rest)
     if key then take_key(key, id, tonumber(window)) end
     if depth then depth = depth + 1 end
   end
@@ -648,12 +649,12 @@ local want = tonumber(ARGV[1])
 local known = want > 0 and call('HMGET', state, 'paused', 'fence') or {}
 if want == 0 or known[1] then
   if came_back then wake() end
-  return { lost, '', '', known[1] and 1 or 0, -1, '0', now, 0 }
+  return { lost, '', '', known[1] and 1 or 0, -1, '0', now, 0, '' }
 end
 take_back_ended()
 move_due()
 local nonce, apart = ARGV[3], ARGV[4] == '1'
-local ids, since, levels, count = {}, {}, {}, 0
+local ids, levels, count = {}, {}, 0
 local record = call('HGET', claims, nonce)
 local fence = record and string.match(record, '^%d+')
 local function find_held()
@@ -663,17 +664,16 @@ local function find_held()
   for i = 1, #all do
     if marks[i] and belongs(marks[i], fence) and lives(nonce .. ':' .. marks[i]) then
       count = count + 1
-      ids[count] = all[i]
+      ids[count], levels[count] = all[i], '-'
     end
   end
 end
 local function find_ready()
-  for level = 0, 3 do
+  for _, level in ipairs({ '0', '1', '2', '3' }) do
     if count == want then return end
-    local found = call('ZRANGE', KEYS[11 + level], 0, want - count - 1, 'WITHSCORES')
-    for i = 1, #found, 2 do
+    for _, id in ipairs(call('ZRANGE', KEYS[11 + level], 0, want - count - 1)) do
       count = count + 1
-      ids[count], since[count], levels[count] = found[i], found[i + 1], level
+      ids[count], levels[count] = id, level
     end
   end
 end
@@ -684,52 +684,46 @@ if count == 0 then
     local at = tonumber(call('ZRANGE', key, 0, 0, 'WITHSCORES')[2])
     if at and (not next_at or at < next_at) then next_at = at end
   end
-  return { lost, '', '', 0, next_at and math.max(0, next_at - now) or -1, '0', now, 0 }
+  return { lost, '', '', 0, next_at and math.max(0, next_at - now) or -1, '0', now, 0, '' }
 end
 local bodies = call('HMGET', jobs, unpack(ids))
 local counters = call('EXISTS', meta) == 1 and call('HMGET', meta, unpack(ids))
 local missing = 0
-local function lease()
+if not record then
   fence = string.format('%.0f', math.max(us, tonumber(known[2] or 0) + 1))
   call('HSET', state, 'fence', fence)
-  local marks, list, taken, n = {}, {}, {}, 0
-  for i = 1, count do
-    local id, level = ids[i], levels[i]
-    taken[level] = (taken[level] or 0) + 1
-    if bodies[i] then
-      marks[n + 1], marks[n + 2] = id, fence
-      list[n + 1], list[n + 2] = level, id
-      n = n + 2
-    else
-      missing = missing + 1
+end
+local list, found, numbers, marks, taken = { fence .. ' ' }, {}, {}, {}, {}
+for i = 1, count do
+  local id, level, body = ids[i], levels[i], bodies[i]
+  taken[level] = (taken[level] or 0) + 1
+  if body then
+    local n = #found + 1
+    found[n] = body
+    marks[2 * n - 1], marks[2 * n] = id, fence
+    list[2 * n], list[2 * n + 1] = level, id
+    if counters then
+      local whole = counters[i] and string.find(counters[i], COUNTERS)
+      local place = whole and not record and call('ZSCORE', KEYS[11 + level], id) or '0'
+      numbers[n] = whole and '[' .. place .. ',' .. counters[i] .. ']' or '0'
     end
+  else
+    missing = missing + 1
   end
-  if n > 0 then
+end
+local claimed = table.concat(list)
+local function lease()
+  if #found > 0 then
     call('HSET', held, TOO_LONG, '', unpack(marks))
     call('HDEL', held, TOO_LONG)
-    call('HSET', claims, nonce, fence .. ' ' .. table.concat(list), nonce .. '#', n / 2)
+    call('HSET', claims, nonce, claimed, nonce .. '#', #found)
     call('ZADD', leased, from + ARGV[2], nonce .. ':' .. fence)
   end
   for level, jobs_taken in pairs(taken) do call('ZREMRANGEBYRANK', KEYS[11 + level], 0, jobs_taken - 1) end
   if count == want and call('EXISTS', KEYS[11], KEYS[12], KEYS[13], KEYS[14]) > 0 then wake() end
 end
 if not record then lease() end
-local claimed, places, numbers, found = {}, {}, {}, {}
-for i = 1, count do
-  local body = bodies[i]
-  if body then
-    local n = #found + 1
-    claimed[n], found[n] = ids[i], body
-    places[n] = since[i] or string.match(body, '^%d+') .. '000'
-    if counters then
-      local whole = counters[i] and string.find(counters[i], COUNTERS)
-      numbers[n] = whole and '[' .. counters[i] .. ']' or '0'
-    end
-  end
-end
-local facts = '[["' .. table.concat(claimed, '","') .. '"],[' .. table.concat(places, ',') .. '],['
-  .. table.concat(numbers, ',') .. ']]'
-if #found == 0 then facts = '' end
+if #found == 0 then claimed = '' end
 if not apart then found = '[[' .. table.concat(found, '],[') .. ']]' end
-return { lost, facts, found, 0, -1, fence, now, missing }`,
+return { lost, claimed, found, 0, -1, fence, now, missing, counters and '[' .. table.concat(numbers, ',') .. ']' or '' }`,
 });

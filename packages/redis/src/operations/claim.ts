@@ -11,7 +11,7 @@ import { type PreparedCall, prepareCall } from '../client.ts';
 import type { Values } from '../connection.ts';
 import { type Context, failure } from '../context.ts';
 import type { Call } from '../deadline.ts';
-import { type Origin, toLeases, toLeasesApart } from '../leases.ts';
+import { type Claimed, type Origin, toLeases, toLeasesApart } from '../leases.ts';
 import { SCRIPTS } from '../script.ts';
 import {
   answerSettlements,
@@ -32,16 +32,17 @@ const SPREAD_MS = 10;
 type Reply = readonly [
   lost: readonly number[],
   /** Empty: no job was claimed. */
-  facts: string,
+  jobs: string,
   bodies: string | readonly string[],
   paused: number,
   nextMs: number,
   fence: string,
   now: number,
   missing: number,
+  counters: string,
 ];
 
-interface Claimed {
+interface Answer {
   readonly claim: Claim;
   /** Until the next job is due or claim ends; null: nothing waits. */
   readonly nextMs: number | null;
@@ -134,7 +135,7 @@ function send(
   request: ClaimRequest,
   outcomes: SettleOutcome[],
   call: Call,
-): Promise<Claimed> {
+): Promise<Answer> {
   const { claiming } = context.queues.of(request.queue);
   const sent = sendScript(context, question, request, outcomes, call);
   claiming.add(sent);
@@ -149,22 +150,23 @@ async function sendScript(
   request: ClaimRequest,
   outcomes: SettleOutcome[],
   call: Call,
-): Promise<Claimed> {
+): Promise<Answer> {
   const { queue, nonce } = request;
   const { keys } = context.queues.of(queue);
   const script = SCRIPTS.settleAndClaim;
   const result = await context.connection.attempt(script, keys.settleAndClaim, values, call, prepared);
   if (!result.ok) throw result.error;
   const reply = result.reply as Reply;
-  const [lost, facts, bodies, paused, nextMs, fence, now, missing] = reply;
+  const [lost, jobs, bodies, paused, nextMs, fence, now, missing, counters] = reply;
   if (outcomes.length > 0) answerSettlements(outcomes, settling, lost);
   context.lastClaimAt = performance.now();
   if (missing > 0) tellMissing(context, queue, missing);
   const origin: Origin = { queue, token: { nonce, fence: Number(fence) }, now };
   const leases =
-    facts === ''
+    jobs === ''
       ? []
-      : (read(context, facts, bodies as string, origin) ?? (await claimAgain(context, request, call)));
+      : (read(context, { jobs, counters }, bodies as string, origin) ??
+        (await claimAgain(context, request, call)));
   return {
     claim: { leases, paused: paused === 1, leasedAt: result.sentAt },
     nextMs: nextMs < 0 ? null : nextMs,
@@ -172,11 +174,11 @@ async function sendScript(
 }
 
 /** Null when one of the payloads is not JSON. It must not hide its neighbours: the same claim is made again, each body apart. */
-function read(context: Context, facts: string, bodies: string, origin: Origin): readonly Lease[] | null {
-  const leases = toLeases(facts, bodies, origin);
+function read(context: Context, claimed: Claimed, bodies: string, origin: Origin): readonly Lease[] | null {
+  const leases = toLeases(claimed, bodies, origin);
   if (leases === null) return null;
   const state = context.queues.of(origin.queue);
-  state.meanBytes = (state.meanBytes + (facts.length + bodies.length) / leases.length) / 2;
+  state.meanBytes = (state.meanBytes + (claimed.jobs.length + bodies.length) / leases.length) / 2;
   return leases;
 }
 
@@ -190,9 +192,9 @@ async function claimAgain(context: Context, request: ClaimRequest, call: Call): 
     values,
     call,
   )) as Reply;
-  const [, facts, bodies, , , fence, now] = reply;
-  if (facts === '') return [];
-  return toLeasesApart(facts, bodies as readonly string[], {
+  const [, jobs, bodies, , , fence, now, , counters] = reply;
+  if (jobs === '') return [];
+  return toLeasesApart({ jobs, counters }, bodies as readonly string[], {
     queue,
     token: { nonce, fence: Number(fence) },
     now,

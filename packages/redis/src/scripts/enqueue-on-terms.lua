@@ -70,7 +70,7 @@ while i <= #ARGV do
   if holder then refuse(place, 'known', holder)
   elseif full then refuse(place, 'full', '')
   else
-    local expires = expiry == '' and '0' or string.format('%.0f', now + expiry)
+    local ends_at = expiry == '' and '0' or string.format('%.0f', now + expiry)
     if delay == '0' then
       call('ZADD', KEYS[8 + level], us + place - 1, id)
       stored_ready = true
@@ -78,8 +78,9 @@ while i <= #ARGV do
       local due = from + delay
       call('ZADD', scheduled, due, level .. id)
       if not earliest or due < earliest then earliest = due end
+      ends_at = '[' .. ends_at .. ',' .. string.format('%.0f', due) .. ']'
     end
-    call('HSET', jobs, id, now .. ',' .. level .. ',' .. expires .. ',' .. rest)
+    call('HSET', jobs, id, now .. ',' .. level .. ',' .. ends_at .. ',' .. rest)
     if key then take_key(key, id, tonumber(window)) end
     if depth then depth = depth + 1 end
   end

@@ -7,9 +7,9 @@
 --   9 other settlements. Then per group nonce, fence, ids in one text; then per settlement nonce, fence, id, kind
 --   (0 completed, 1 cancelled, 2 retry, 3 bury, 4 release), delay in ms, reason of a release (0 unstarted, 1 stop,
 --   2 unknown-type, 3 loss-backoff, 4 snooze), error as JSON.
--- Answer: 1 places (from 1) of the leases that were lost, 2 of the claimed jobs ids, places in line and counters (none: no job
---   ever came back), as JSON, '' without a job, 3 their bodies, as JSON or apart, 4 '1': paused, 5 ms until the next job is due
---   or claim ends (-1: none waits), 6 fence, 7 now, 8 jobs without a body.
+-- Answer: 1 places (from 1) of the leases that were lost, 2 the claimed jobs as `claims` has them, '' without a job, 3 their
+--   bodies, as JSON or apart, 4 '1': paused, 5 ms until the next job is due or claim ends (-1: none waits), 6 fence, 7 now,
+--   8 jobs without a body, 9 as JSON, of each job 0 or its place in line (0: not known) and its counters; '': none came back.
 -- Cost: O(log n) a job; some hundred jobs are taken back, and 500 moved, at the most.
 -- Safe because: a lease lives while its claim is in `leased` with an end that has not come, and while `held` says that its job
 --   belongs to it. Whatever takes a job out of a claim removes that mark, and a fence is given once, so a late holder finds
@@ -39,14 +39,14 @@ local want = tonumber(ARGV[1])
 local known = want > 0 and call('HMGET', state, 'paused', 'fence') or {}
 if want == 0 or known[1] then
   if came_back then wake() end
-  return { lost, '', '', known[1] and 1 or 0, -1, '0', now, 0 }
+  return { lost, '', '', known[1] and 1 or 0, -1, '0', now, 0, '' }
 end
 
 take_back_ended()
 move_due()
 
 local nonce, apart = ARGV[3], ARGV[4] == '1'
-local ids, since, levels, count = {}, {}, {}, 0
+local ids, levels, count = {}, {}, 0
 local record = call('HGET', claims, nonce)
 local fence = record and string.match(record, '^%d+')
 
@@ -58,18 +58,18 @@ local function find_held()
   for i = 1, #all do
     if marks[i] and belongs(marks[i], fence) and lives(nonce .. ':' .. marks[i]) then
       count = count + 1
-      ids[count] = all[i]
+      ids[count], levels[count] = all[i], '-'
     end
   end
 end
 
 local function find_ready()
-  for level = 0, 3 do
+  for _, level in ipairs({ '0', '1', '2', '3' }) do
     if count == want then return end
-    local found = call('ZRANGE', KEYS[11 + level], 0, want - count - 1, 'WITHSCORES')
-    for i = 1, #found, 2 do
+    -- Without the places: a server prints each with all its digits, and few are needed.
+    for _, id in ipairs(call('ZRANGE', KEYS[11 + level], 0, want - count - 1)) do
       count = count + 1
-      ids[count], since[count], levels[count] = found[i], found[i + 1], level
+      ids[count], levels[count] = id, level
     end
   end
 end
@@ -82,35 +82,48 @@ if count == 0 then
     local at = tonumber(call('ZRANGE', key, 0, 0, 'WITHSCORES')[2])
     if at and (not next_at or at < next_at) then next_at = at end
   end
-  return { lost, '', '', 0, next_at and math.max(0, next_at - now) or -1, '0', now, 0 }
+  return { lost, '', '', 0, next_at and math.max(0, next_at - now) or -1, '0', now, 0, '' }
 end
 
 local bodies = call('HMGET', jobs, unpack(ids))
 local counters = call('EXISTS', meta) == 1 and call('HMGET', meta, unpack(ids))
 local missing = 0
 
-local function lease()
+if not record then
   fence = string.format('%.0f', math.max(us, tonumber(known[2] or 0) + 1))
   call('HSET', state, 'fence', fence)
-  local marks, list, taken, n = {}, {}, {}, 0
-  for i = 1, count do
-    local id, level = ids[i], levels[i]
-    taken[level] = (taken[level] or 0) + 1
-    -- A place in line without a job: somebody else wrote here. It is dropped, and told.
-    if bodies[i] then
-      marks[n + 1], marks[n + 2] = id, fence
-      list[n + 1], list[n + 2] = level, id
-      n = n + 2
-    else
-      missing = missing + 1
+end
+
+-- Few and long pieces, none made twice: the server reckons a hash of every text that a script makes, from all its characters.
+local list, found, numbers, marks, taken = { fence .. ' ' }, {}, {}, {}, {}
+for i = 1, count do
+  local id, level, body = ids[i], levels[i], bodies[i]
+  taken[level] = (taken[level] or 0) + 1
+  -- A place in line without a job: somebody else wrote here. It is dropped, and told.
+  if body then
+    local n = #found + 1
+    found[n] = body
+    marks[2 * n - 1], marks[2 * n] = id, fence
+    list[2 * n], list[2 * n + 1] = level, id
+    if counters then
+      -- What somebody else wrote there would make the answer unreadable, and with it every claim.
+      local whole = counters[i] and string.find(counters[i], COUNTERS)
+      local place = whole and not record and call('ZSCORE', KEYS[11 + level], id) or '0'
+      numbers[n] = whole and '[' .. place .. ',' .. counters[i] .. ']' or '0'
     end
+  else
+    missing = missing + 1
   end
-  if n > 0 then
+end
+local claimed = table.concat(list)
+
+local function lease()
+  if #found > 0 then
     -- A hash of less than some 500 short fields is a list to the server, and finding one of them means to look through half of
     -- it. A field too long for a list makes it a table, which it stays until it is empty.
     call('HSET', held, TOO_LONG, '', unpack(marks))
     call('HDEL', held, TOO_LONG)
-    call('HSET', claims, nonce, fence .. ' ' .. table.concat(list), nonce .. '#', n / 2)
+    call('HSET', claims, nonce, claimed, nonce .. '#', #found)
     call('ZADD', leased, from + ARGV[2], nonce .. ':' .. fence)
   end
   for level, jobs_taken in pairs(taken) do call('ZREMRANGEBYRANK', KEYS[11 + level], 0, jobs_taken - 1) end
@@ -118,27 +131,8 @@ local function lease()
 end
 
 if not record then lease() end
-
--- Few and long pieces: the server reckons a hash of every text that a script makes, from all its characters.
-local claimed, places, numbers, found = {}, {}, {}, {}
-for i = 1, count do
-  local body = bodies[i]
-  if body then
-    local n = #found + 1
-    claimed[n], found[n] = ids[i], body
-    places[n] = since[i] or string.match(body, '^%d+') .. '000'
-    if counters then
-      -- What somebody else wrote there would make the answer unreadable, and with it every claim.
-      local whole = counters[i] and string.find(counters[i], COUNTERS)
-      numbers[n] = whole and '[' .. counters[i] .. ']' or '0'
-    end
-  end
-end
-local facts = '[["' .. table.concat(claimed, '","') .. '"],[' .. table.concat(places, ',') .. '],['
-  .. table.concat(numbers, ',') .. ']]'
-
-if #found == 0 then facts = '' end
+if #found == 0 then claimed = '' end
 -- Together, unless one of the payloads was found to be no JSON: it must not hide its neighbours.
 if not apart then found = '[[' .. table.concat(found, '],[') .. ']]' end
 
-return { lost, facts, found, 0, -1, fence, now, missing }
+return { lost, claimed, found, 0, -1, fence, now, missing, counters and '[' .. table.concat(numbers, ',') .. ']' or '' }
