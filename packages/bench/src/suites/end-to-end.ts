@@ -43,7 +43,7 @@ async function produceAndWork(
   await using worker = await startBenchChild(who);
   await warmUp(request, worker, contestant, concurrency);
   const how = { batch: BATCH, inFlight: IN_FLIGHT, limitMs };
-  await producer.produce({ location: warmUpPlace.location, jobs: Math.min(jobs, 1000), ...how });
+  await producer.produce({ location: warmUpPlace.location, jobs, ...how });
 
   const { location } = place;
   await store.settle(location);
