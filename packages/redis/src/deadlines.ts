@@ -5,7 +5,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export interface Pending {
   /** `performance.now()`. */
   readonly deadline: number;
-  readonly expire: () => void;
+  /** Of no use once it was removed. */
+  expire: () => void;
 }
 
 /** Many deadlines on one timer: most are met, and a timer for each would be a part of what a call costs. */
@@ -15,6 +16,8 @@ export interface Deadlines {
   remove(pending: Pending): boolean;
   readonly size: number;
 }
+
+const OVER = (): void => undefined;
 
 export function createDeadlines(): Deadlines {
   const open = new Set<Pending>();
@@ -50,7 +53,11 @@ export function createDeadlines(): Deadlines {
       open.add(pending);
       if (pending.deadline < firesAt) arm(pending.deadline);
     },
-    remove: (pending) => open.delete(pending),
+    remove(pending) {
+      // A set can keep what it held long after it was taken out: without this, answers with all their jobs.
+      pending.expire = OVER;
+      return open.delete(pending);
+    },
     get size() {
       return open.size;
     },

@@ -115,6 +115,8 @@ export class Coalescer {
     if (refusal === null) await this.#dispatch(call);
     else for (const item of call.items) this.#end(item, rejected(item.job, refusal));
     this.#calls.delete(call);
+    // A set can keep what it held long after it was taken out; that shall not be the jobs.
+    call.items = [];
     this.#schedule();
   }
 

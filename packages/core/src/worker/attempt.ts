@@ -30,6 +30,8 @@ export class Attempt implements Timed {
   isZombie = false;
   /** Its settlement is on the wire: a renewal must not judge it. */
   inFlight = false;
+  /** Among the running; -1: it is not. */
+  place = -1;
   timeoutAt = 0;
   timedPrevious: Timed | null = null;
   timedNext: Timed | null = null;

@@ -19,6 +19,8 @@ export interface Held {
   endsAt: number;
   /** `settling`: sent in time; its answer decides, not the clock. */
   state: 'leased' | 'settling' | 'over';
+  /** Among the held; -1: it is not. */
+  place: number;
 }
 
 /** Where a lease keeps which delivery it holds. */
@@ -34,7 +36,8 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 /** What this process holds. The broker knows no lease: its ends are kept here, by the monotonic clock, and by the life of the channel. */
 export class HeldLeases {
-  readonly #all = new Set<Held>();
+  /** In no order. Not a set, which would keep what it held long ago: see the running attempts of core. */
+  readonly #all: Held[] = [];
   readonly #expire: (held: Held) => void;
   #timer: NodeJS.Timeout | null = null;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -44,14 +47,14 @@ export class HeldLeases {
   }
 
   add(held: Held): void {
-    this.#all.add(held);
+    held.place = this.#all.push(held) - 1;
     this.#wakeAt(held.endsAt);
   }
 
   /** The delivery of a lease that is alive and not being settled; null: the lease has ended, or was never one of ours. */
   live(lease: Lease, now: number = performance.now()): Held | null {
     const held = (lease as Partial<HoldingLease>)[HELD];
-    if (held === undefined || held.state !== 'leased' || !this.#all.has(held)) return null;
+    if (held === undefined || held.state !== 'leased' || this.#all[held.place] !== held) return null;
     const isMine = held.token.nonce === lease.token.nonce && held.envelope.id === lease.id;
     return isMine && held.lane.isOpen && now < held.endsAt ? held : null;
   }
@@ -65,7 +68,13 @@ export class HeldLeases {
   /** Settled, or lost: whatever comes later under this lease is refused. */
   end(held: Held): void {
     held.state = 'over';
-    this.#all.delete(held);
+    if (this.#all[held.place] !== held) return;
+    const last = this.#all.pop() as Held;
+    if (last !== held) {
+      this.#all[held.place] = last;
+      last.place = held.place;
+    }
+    held.place = -1;
   }
 
   /** The settlement was not done: the lease goes on, or ends now where its time is over. */
@@ -84,7 +93,7 @@ export class HeldLeases {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#timerAt = Number.POSITIVE_INFINITY;
-    this.#all.clear();
+    this.#all.length = 0;
   }
 
   #wakeAt(at: number): void {
@@ -104,7 +113,7 @@ export class HeldLeases {
     this.#timerAt = Number.POSITIVE_INFINITY;
     const now = performance.now();
     let next = Number.POSITIVE_INFINITY;
-    for (const held of this.#all) {
+    for (const held of this.#all.slice()) {
       if (!held.lane.isOpen) this.end(held);
       else if (held.state === 'leased' && held.endsAt <= now) {
         this.end(held);

@@ -120,6 +120,7 @@ function lease(session: Session, lane: Lane, messages: readonly Message[], reque
       takenAt,
       endsAt: takenAt + request.leaseMs,
       state: 'leased',
+      place: -1,
     };
     session.held.add(held);
     leases.push(leaseOf(held, opened.payload, now));

@@ -138,9 +138,13 @@ function send(
 ): Promise<Answer> {
   const { claiming } = context.queues.of(request.queue);
   const sent = sendScript(context, question, request, outcomes, call);
-  claiming.add(sent);
-  const forget = (): void => void claiming.delete(sent);
-  sent.then(forget, forget);
+  // Without what was answered, which a set can keep long after it was taken out.
+  const over = sent.then(
+    () => undefined,
+    () => undefined,
+  );
+  claiming.add(over);
+  void over.then(() => claiming.delete(over));
   return sent;
 }
 

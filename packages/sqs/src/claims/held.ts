@@ -31,6 +31,8 @@ export interface Held extends Taken {
   state: 'leased' | 'settling' | 'over';
   /** Its copy is stored; all that is left is to delete it. */
   isCopied: boolean;
+  /** Among the held; -1: it is not. */
+  place: number;
 }
 
 /** Where a lease keeps which message it holds. */
@@ -44,16 +46,17 @@ interface HoldingLease extends Lease {
 
 /** What this process holds. The service knows no lease: a late delete may be obeyed. So the ends of leases are kept here, by the monotonic clock. */
 export class HeldLeases {
-  readonly #all = new Set<Held>();
+  /** In no order. Not a set, which would keep what it held long ago: see the running attempts of core. */
+  readonly #all: Held[] = [];
 
   add(held: Held): void {
-    this.#all.add(held);
+    held.place = this.#all.push(held) - 1;
   }
 
   /** The message of a lease that is alive and not being settled; null: the lease has ended, or was never one of ours. */
   live(lease: Lease): Held | null {
     const held = (lease as Partial<HoldingLease>)[HELD];
-    if (held === undefined || held.state !== 'leased' || !this.#all.has(held)) return null;
+    if (held === undefined || held.state !== 'leased' || this.#all[held.place] !== held) return null;
     if (held.nonce !== lease.token.nonce || held.envelope.id !== lease.id) return null;
     return performance.now() < held.endsAt ? held : null;
   }
@@ -67,7 +70,13 @@ export class HeldLeases {
   /** Settled, or lost: whatever comes later under this lease is refused. */
   end(held: Held): void {
     held.state = 'over';
-    this.#all.delete(held);
+    if (this.#all[held.place] !== held) return;
+    const last = this.#all.pop() as Held;
+    if (last !== held) {
+      this.#all[held.place] = last;
+      last.place = held.place;
+    }
+    held.place = -1;
   }
 
   /** The settlement is not known to be done: the lease goes on as long as its time does. */
@@ -77,7 +86,7 @@ export class HeldLeases {
 
   /** Forgets what ended without a settlement, once it is visible to others. */
   sweep(now: number): void {
-    for (const held of this.#all) {
+    for (const held of this.#all.slice()) {
       if (held.state === 'leased' && held.endsAt <= now && held.hiddenUntil + RESERVE_MS <= now)
         this.end(held);
     }
@@ -100,7 +109,7 @@ export class HeldLeases {
   }
 
   clear(): void {
-    this.#all.clear();
+    this.#all.length = 0;
   }
 }
 
@@ -116,7 +125,13 @@ export function leaseOf(
   endsAt: number,
 ): { readonly held: Held; readonly lease: Lease } {
   const { envelope, queue, payload, takenAtThere } = taken;
-  const held: Held = Object.assign(taken, { nonce, endsAt, state: 'leased' as const, isCopied: false });
+  const held: Held = Object.assign(taken, {
+    nonce,
+    endsAt,
+    state: 'leased' as const,
+    isCopied: false,
+    place: -1,
+  });
   const since = envelope.unknownTypeSince;
   const { expiresInMs, enqueuedAt } = envelope;
   const lease: HoldingLease = {
