@@ -11,7 +11,7 @@ interface Report {
     readonly os: string;
   };
   readonly versions: Readonly<Record<string, string>>;
-  readonly options: { readonly rounds: number };
+  readonly options: { readonly rounds: number; readonly warmUp?: number };
   readonly ratios: readonly Ratio[];
   readonly costs?: readonly { readonly of: string; readonly concurrency: number; readonly cost: number }[];
 }
@@ -88,6 +88,9 @@ function cell(ratios: readonly Ratio[]): string {
   return `${best.ratio.toFixed(2)} × ${best.peer}`;
 }
 
+/** Of reports that do not say it. */
+const WARM_UP_BEFORE = 5000;
+
 function origin(report: Report): string {
   const { backend, date, machine, versions, options, costs = [] } = report;
   const named = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
@@ -97,7 +100,7 @@ function origin(report: Report): string {
   );
   return [
     `${STORES[backend] ?? backend}: ${date.slice(0, 10)}, ${machine.cores} cores of ${machine.cpu}, ${gigabytes} GB, ${machine.os};`,
-    `medians of ${options.rounds} rounds; ${named.join(', ')}.`,
+    `medians of ${options.rounds} rounds, warm after ${(options.warmUp ?? WARM_UP_BEFORE).toLocaleString('en')} jobs; ${named.join(', ')}.`,
     ...(prices.length > 0 ? [`What it costs Surety itself: ${prices.join(', ')}.`] : []),
   ].join(' ');
 }

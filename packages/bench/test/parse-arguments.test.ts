@@ -11,6 +11,7 @@ test('a backend alone means the full bench', () => {
     options: {
       suites: SUITE_NAMES,
       jobs: 20_000,
+      warmUp: 60_000,
       rounds: 3,
       concurrency: [1, 10, 100],
       backlog: 1_000_000,
@@ -20,7 +21,19 @@ test('a backend alone means the full bench', () => {
 });
 
 test('options are taken', () => {
-  const sizes = ['--jobs', '500', '--rounds=1', '--concurrency', '7,8', '--backlog', '9', '--limit', '99'];
+  const sizes = [
+    '--jobs',
+    '500',
+    '--warm-up',
+    '40',
+    '--rounds=1',
+    '--concurrency',
+    '7,8',
+    '--backlog',
+    '9',
+    '--limit',
+    '99',
+  ];
   const { options, report } = parseArguments([
     'sqlite',
     ...sizes,
@@ -32,6 +45,7 @@ test('options are taken', () => {
   expect(options).toEqual({
     suites: ['drain', 'pickUp'],
     jobs: 500,
+    warmUp: 40,
     rounds: 1,
     concurrency: [7, 8],
     backlog: 9,

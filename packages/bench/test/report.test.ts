@@ -17,7 +17,15 @@ const report = makeReport({
   loadBefore: 0.5,
   versions: { node: process.versions.node },
   settings: { fsync: 'on' },
-  options: { suites: ['drain'], jobs: 1000, rounds: 3, concurrency: [10], backlog: 1, limitMs: 5000 },
+  options: {
+    suites: ['drain'],
+    jobs: 1000,
+    warmUp: 10,
+    rounds: 3,
+    concurrency: [10],
+    backlog: 1,
+    limitMs: 5000,
+  },
   runs,
 });
 

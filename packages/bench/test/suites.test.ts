@@ -15,7 +15,7 @@ import type { Store } from '../src/stores/store.ts';
 import { SUITES } from '../src/suites/all.ts';
 
 /** Small, and no run is cut on a machine that is busy with other things. */
-const SMALL = { jobs: 60, rounds: 1, concurrency: [3], backlog: 400, limitMs: 120_000 };
+const SMALL = { jobs: 60, warmUp: 60, rounds: 1, concurrency: [3], backlog: 400, limitMs: 120_000 };
 
 async function runSuites(backend: BackendName, suites: readonly SuiteName[]): Promise<readonly Run[]> {
   await using store = await openStore(backend);

@@ -8,6 +8,8 @@ export interface SuiteOptions {
   readonly suites: readonly SuiteName[];
   /** Of a usual run; others have a part or a multiple of it. */
   readonly jobs: number;
+  /** Of the same kind, worked off before a run by its process. */
+  readonly warmUp: number;
   readonly rounds: number;
   /** Of the suite `drain`; the others have one of their own. */
   readonly concurrency: readonly number[];
