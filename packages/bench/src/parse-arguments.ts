@@ -12,11 +12,11 @@ export interface BenchArguments {
 /** What the command was given cannot be done. The message is one line. */
 export class UsageError extends Error {}
 
-const USAGE = `bench <${BACKENDS.join('|')}> [--suite ${SUITE_NAMES.join(',')}] [--jobs 20000] [--warm-up 60000] [--rounds 3] [--concurrency 1,10,100] [--backlog 1000000] [--limit 5000] [--report FILE]`;
+const USAGE = `bench <${BACKENDS.join('|')}> [--suite ${SUITE_NAMES.join(',')}] [--jobs 20000] [--warm-up 5000] [--rounds 3] [--concurrency 1,10,100] [--backlog 1000000] [--limit 5000] [--report FILE]`;
 const OPTIONS = {
   suite: { type: 'string', default: SUITE_NAMES.join(',') },
   jobs: { type: 'string', default: '20000' },
-  'warm-up': { type: 'string', default: '60000' },
+  'warm-up': { type: 'string', default: '5000' },
   rounds: { type: 'string', default: '3' },
   concurrency: { type: 'string', default: '1,10,100' },
   backlog: { type: 'string', default: '1000000' },

@@ -11,7 +11,7 @@ test('a backend alone means the full bench', () => {
     options: {
       suites: SUITE_NAMES,
       jobs: 20_000,
-      warmUp: 60_000,
+      warmUp: 5000,
       rounds: 3,
       concurrency: [1, 10, 100],
       backlog: 1_000_000,
