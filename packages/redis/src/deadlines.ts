@@ -1,5 +1,6 @@
 /** The longest timer that Node can set. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+const OVER = (): void => undefined;
 
 /** One thing that has to have ended by a time. */
 export interface Pending {
@@ -16,8 +17,6 @@ export interface Deadlines {
   remove(pending: Pending): boolean;
   readonly size: number;
 }
-
-const OVER = (): void => undefined;
 
 export function createDeadlines(): Deadlines {
   const open = new Set<Pending>();

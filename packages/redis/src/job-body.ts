@@ -3,7 +3,8 @@ import type { NewJob } from '@surety/core/contract';
 /**
  * A body is the inside of a JSON array, the payload last and verbatim behind the only line end:
  * `created,level,expires,"type",maxAttempts,idempotencyKey,headers,dedupeKey,\npayload`. Times in ms by the store's clock; 0 where
- * there is nothing; `expires` is `[expires,due]` of a job that was enqueued with a delay. The store writes the fields of time; scripts read the level and, of the dead, type and dedupe key.
+ * there is nothing; `expires` is `[expires,due]` of a job that was enqueued with a delay. The store writes the fields of time;
+ * scripts read the level and, of the dead, type and dedupe key.
  */
 export type Head = readonly [
   created: number,
