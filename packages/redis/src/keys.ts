@@ -23,7 +23,7 @@ export interface QueueKeys {
 export function keysOf(prefix: string, queue: string): QueueKeys {
   const key = (name: string): string => `${prefix}:{${queue}}:${name}`;
   const [jobs, meta, errors] = [key('jobs'), key('meta'), key('errors')];
-  const [held, claims, leased] = [key('held'), key('claims'), key('leased')];
+  const [claims, leased] = [key('claims'), key('leased')];
   const [scheduled, dead, state, hint] = [key('scheduled'), key('dead'), key('state'), key('hint')];
   const [done, past, dedupe, dedupeEnds] = [key('done'), key('past'), key('dedupe'), key('dedupe-ends')];
   const ready = Array.from({ length: PRIORITY_LEVELS }, (_, level) => key(`ready:${level}`));
@@ -33,24 +33,10 @@ export function keysOf(prefix: string, queue: string): QueueKeys {
     state,
     enqueue: ready.map((line) => [jobs, line, hint]),
     enqueueOnTerms: [jobs, scheduled, leased, claims, dedupe, dedupeEnds, hint, ...ready],
-    settleAndClaim: [
-      jobs,
-      meta,
-      errors,
-      held,
-      claims,
-      leased,
-      scheduled,
-      dead,
-      state,
-      hint,
-      ...ready,
-      done,
-      past,
-    ],
-    renew: [held, claims, leased, state],
-    counts: [held, claims, leased, scheduled, dead, ...ready],
-    lookup: [jobs, meta, errors, held, leased, scheduled, dead, past, ...ready],
+    settleAndClaim: [jobs, meta, errors, claims, leased, scheduled, dead, state, hint, ...ready, done, past],
+    renew: [claims, leased],
+    counts: [jobs, claims, leased, scheduled, dead, ...ready],
+    lookup: [jobs, meta, errors, claims, leased, scheduled, dead, past, ...ready],
     deadList: [jobs, meta, errors, dead],
     redrive: [jobs, meta, dead, dedupe, hint, ...ready],
     discard: [jobs, meta, errors, dead],

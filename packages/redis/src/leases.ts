@@ -1,9 +1,13 @@
 import type { Lease, LeaseToken } from '@surety/core/contract';
+import { ID_LENGTH, type PlacedLease, rememberJobs } from './claimed-jobs.ts';
 import { type Counters, type Head, readBody } from './job-body.ts';
 
 /** The jobs of a claim's answer, and of each what is counted of it, in the same order. */
 export interface Claimed {
-  /** The fence, a space, and of each job one character and its id. */
+  /**
+   * The fence, of each job of the claim its level, and their ids, with a space between. A hyphen for a level: the job had left when the
+   * claim was made again, and the answer is without it.
+   */
   readonly jobs: string;
   /** As JSON; empty: none of them ever came back. */
   readonly counters: string;
@@ -16,8 +20,6 @@ type Counted = readonly [place: number, ...Counters];
 type Row = readonly [...Head, payload: unknown];
 /** Its length: more, and the payload is none. */
 const FIELDS = 9;
-/** Characters of a job in `Claimed.jobs`. */
-const STRIDE = 37;
 
 /** Of one answer: by whose clock, and under which token. */
 export interface Origin {
@@ -34,31 +36,42 @@ const AHEAD = 4_000_000_000_000_000;
 
 /** Leases of a claim, in the order of the store. Null: one of the payloads is not JSON, or is more than one. */
 export function toLeases(claimed: Claimed, bodies: string, origin: Origin): Lease[] | null {
-  const { jobs } = claimed;
-  const counted = readCounted(claimed);
   const rows = readRows(bodies);
-  const first = firstId(jobs);
-  if (rows === null || rows.length * STRIDE !== jobs.length - first + 1) return null;
+  const jobs = readJobs(claimed, origin);
+  if (rows === null || rows.length !== jobs.count) return null;
+  const counted = readCounted(claimed);
   const leases: Lease[] = [];
   for (let at = 0; at < rows.length; at += 1) {
     const row = rows[at] as Row;
     if (row.length !== FIELDS) return null;
-    leases.push(leaseOf(idAt(jobs, first, at), counted?.[at] ?? 0, row, { value: row[8] }, origin));
+    leases.push(leaseOf(jobs, at, counted?.[at] ?? 0, row, { value: row[8] }, origin));
   }
   return leases;
 }
 
+/** Which jobs an answer holds. */
+interface Jobs {
+  readonly count: number;
+  /** Of all jobs of the claim. */
+  readonly ids: string;
+  /** From 0, in the claim; null: the answer holds all of it. */
+  readonly places: readonly number[] | null;
+}
+
+function readJobs({ jobs }: Claimed, { token, queue }: Origin): Jobs {
+  const levels = jobs.indexOf(' ') + 1;
+  const size = (jobs.length - levels - 1) / (ID_LENGTH + 1);
+  const ids = jobs.slice(levels + size + 1);
+  rememberJobs(token, queue, ids);
+  const left = jobs.indexOf('-', levels);
+  if (left < 0 || left >= levels + size) return { count: size, ids, places: null };
+  const places: number[] = [];
+  for (let at = 0; at < size; at += 1) if (jobs[levels + at] !== '-') places.push(at);
+  return { count: places.length, ids, places };
+}
+
 function readCounted({ counters }: Claimed): readonly (Counted | 0)[] | null {
   return counters === '' ? null : (JSON.parse(counters) as (Counted | 0)[]);
-}
-
-function firstId(jobs: string): number {
-  return jobs.indexOf(' ') + 2;
-}
-
-function idAt(jobs: string, first: number, at: number): string {
-  const begin = first + at * STRIDE;
-  return jobs.slice(begin, begin + STRIDE - 1);
 }
 
 function readRows(bodies: string): readonly Row[] | null {
@@ -71,12 +84,11 @@ function readRows(bodies: string): readonly Row[] | null {
 
 /** As `toLeases`, from bodies that were sent apart: a payload that is not JSON hides no neighbour. */
 export function toLeasesApart(claimed: Claimed, bodies: readonly string[], origin: Origin): Lease[] {
-  const { jobs } = claimed;
   const counted = readCounted(claimed);
-  const first = firstId(jobs);
+  const jobs = readJobs(claimed, origin);
   return bodies.map((body, at) => {
     const { head, payload } = readBody(body);
-    return leaseOf(idAt(jobs, first, at), counted?.[at] ?? 0, head, parsePayload(payload), origin);
+    return leaseOf(jobs, at, counted?.[at] ?? 0, head, parsePayload(payload), origin);
   });
 }
 
@@ -90,12 +102,15 @@ function parsePayload(text: string): Lease['payload'] {
 
 /** Field by field: to take a row apart as a list costs more than all that is made of it, until it has been compiled. */
 function leaseOf(
-  id: string,
+  { ids, places }: Jobs,
+  at: number,
   counted: Counted | 0,
   head: Head | Row,
   payload: Lease['payload'],
   { queue, token, now }: Origin,
-): Lease {
+): PlacedLease {
+  const place = places === null ? at : (places[at] as number);
+  const id = ids.slice(place * ID_LENGTH, (place + 1) * ID_LENGTH);
   const times = head[2];
   const expires = typeof times === 'number' ? times : times[0];
   const maxAttempts = head[4];
@@ -120,6 +135,7 @@ function leaseOf(
     // The fence of a claim is the microsecond in which it was made.
     waitedMs: Math.max(0, Math.round((token.fence - readySince(counted, head)) / 1000)),
     expiresInMs: expires === 0 ? null : expires - now,
+    place: place + 1,
   };
 }
 

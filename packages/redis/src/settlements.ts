@@ -5,6 +5,7 @@ import {
   type Settlement,
   type SettleOutcome,
 } from '@surety/core/contract';
+import { Places } from './claimed-jobs.ts';
 import type { ResolvedOptions } from './options.ts';
 
 /** The settlements of one call of the script. All of one queue. */
@@ -34,67 +35,64 @@ export const NOTHING_TO_SETTLE: SettleCall = Object.freeze({
   values: [],
 });
 
-/** What is settled of one claim. */
-interface SettledClaim {
-  readonly nonce: string;
-  readonly fence: number;
-  readonly ids: Set<string>;
-}
+/** What is settled of one claim, by the places of its jobs. */
+class SettledClaim {
+  readonly token: LeaseToken;
+  /** First and last place of each row of completions. */
+  readonly #rows: number[] = [];
+  readonly #others = new Set<number>();
+  /** In the order of the rows. */
+  readonly indexes: number[] = [];
 
-/** The claims of a batch. Most settlements of a batch are of the claim of the one before, whose token they share. */
-class SettledClaims {
-  readonly #byNonce = new Map<string, SettledClaim[]>();
-  #token: LeaseToken | null = null;
-  #claim: SettledClaim | null = null;
-
-  /** Null: a token that cannot be one of ours. */
-  of(token: LeaseToken): SettledClaim | null {
-    if (token === this.#token) return this.#claim;
-    this.#token = token;
-    this.#claim = this.#find(token);
-    return this.#claim;
+  constructor(token: LeaseToken) {
+    this.token = token;
   }
 
-  #find({ nonce, fence }: LeaseToken): SettledClaim | null {
-    const known = this.#byNonce.get(nonce) ?? [];
-    const same = known.find((claim) => claim.fence === fence);
-    if (same !== undefined) return same;
-    if (!JOB_ID.test(nonce) || !Number.isSafeInteger(fence)) return null;
-    const claim: SettledClaim = { nonce, fence, ids: new Set() };
-    this.#byNonce.set(nonce, [...known, claim]);
-    return claim;
+  /** False: it is settled otherwise in this batch already. Twice completed is found by the store. */
+  complete(place: number, index: number): boolean {
+    if (this.#others.size > 0 && this.#others.has(place)) return false;
+    const rows = this.#rows;
+    if (rows.length > 0 && rows[rows.length - 1] === place - 1) rows[rows.length - 1] = place;
+    else rows.push(place, place);
+    this.indexes.push(index);
+    return true;
   }
-}
 
-/** Settlements of one claim that are completions and nothing else. */
-interface Group {
-  readonly ids: string[];
-  readonly indexes: number[];
+  /** False: it is settled in this batch already. */
+  settle(place: number): boolean {
+    for (let at = 0; at < this.#rows.length; at += 2) {
+      if (place >= (this.#rows[at] as number) && place <= (this.#rows[at + 1] as number)) return false;
+    }
+    if (this.#others.has(place)) return false;
+    this.#others.add(place);
+    return true;
+  }
+
+  get rows(): string {
+    return this.#rows.join(' ');
+  }
 }
 
 /** One call in the making. */
 class Call {
   readonly #queue: string;
-  readonly #groups = new Map<SettledClaim, Group>();
+  readonly #claims = new Map<LeaseToken, SettledClaim>();
   readonly #otherIndexes: number[] = [];
   readonly #otherValues: (string | number)[] = [];
-  size = 0;
 
   constructor(queue: string) {
     this.#queue = queue;
   }
 
-  complete(index: number, id: string, claim: SettledClaim): void {
-    this.size += 1;
-    const known = this.#groups.get(claim);
-    const group = known ?? { ids: [], indexes: [] };
-    if (known === undefined) this.#groups.set(claim, group);
-    group.ids.push(id);
-    group.indexes.push(index);
+  claim(token: LeaseToken): SettledClaim {
+    const known = this.#claims.get(token);
+    if (known !== undefined) return known;
+    const claim = new SettledClaim(token);
+    this.#claims.set(token, claim);
+    return claim;
   }
 
   settle(index: number, settlement: Settlement): void {
-    this.size += 1;
     this.#otherIndexes.push(index);
     this.#otherValues.push(...valuesOf(settlement));
   }
@@ -102,47 +100,84 @@ class Call {
   end(): SettleCall {
     const values: (string | number)[] = [];
     const indexes: number[] = [];
-    for (const [{ nonce, fence }, group] of this.#groups) {
-      // One text: an argument of its own for each id costs both sides more than all else that is done with it.
-      values.push(nonce, fence, group.ids.join(''));
-      for (const index of group.indexes) indexes.push(index);
+    let groups = 0;
+    for (const { token, rows, indexes: own } of this.#claims.values()) {
+      if (own.length === 0) continue;
+      groups += 1;
+      values.push(token.nonce, token.fence, rows);
+      for (const index of own) indexes.push(index);
     }
     return {
       queue: this.#queue,
       indexes: [...indexes, ...this.#otherIndexes],
-      groups: this.#groups.size,
+      groups,
       others: this.#otherIndexes.length,
       values: [...values, ...this.#otherValues],
     };
   }
 }
 
-/** Sorts settlements for the script: by queue, and completions by claim. The second settlement of a lease is left out: it is lost (G2.8). */
+/** Sorts settlements for the script: by queue, and completions by claim. Of two settlements of a lease the second is lost (G2.8). */
 export function prepareSettlements(
   settlements: readonly Settlement[],
   keepsRecords: boolean,
 ): readonly SettleCall[] {
-  const calls: Call[] = [];
-  const filling = new Map<string, Call>();
-  const claims = new SettledClaims();
-  for (let index = 0; index < settlements.length; index += 1) {
-    const settlement = settlements[index] as Settlement;
-    const { id, queue, token, deliveries, redrives } = settlement.lease;
-    const claim = claims.of(token);
-    if (claim === null || !JOB_ID.test(id) || claim.ids.has(id)) continue;
-    claim.ids.add(id);
-    let call = filling.get(queue);
-    if (call === undefined || call.size === MOST_A_CALL) {
-      call = new Call(queue);
-      calls.push(call);
-      filling.set(queue, call);
-    }
-    // A job that never came back has nothing but its body.
-    if (settlement.kind === 'complete' && !keepsRecords && deliveries <= 1 && redrives === 0)
-      call.complete(index, id, claim);
-    else call.settle(index, settlement);
+  const calls: SettleCall[] = [];
+  for (let from = 0; from < settlements.length; from += MOST_A_CALL) {
+    const to = Math.min(from + MOST_A_CALL, settlements.length);
+    for (const call of prepareSome(settlements, from, to, keepsRecords)) calls.push(call.end());
   }
-  return calls.map((call) => call.end());
+  return calls;
+}
+
+function prepareSome(
+  settlements: readonly Settlement[],
+  from: number,
+  to: number,
+  keepsRecords: boolean,
+): Iterable<Call> {
+  const calls = new Map<string, Call>();
+  const places = new Places();
+  let claim: SettledClaim | null = null;
+  for (let index = from; index < to; index += 1) {
+    const settlement = settlements[index] as Settlement;
+    const { lease } = settlement;
+    const place = places.of(lease);
+    // One that was made up or copied may mean the job of another by its id.
+    if (place === null) return prepareById(settlements, from, to);
+    if (claim === null || claim.token !== lease.token) claim = callOf(calls, lease.queue).claim(lease.token);
+    // A job that never came back has nothing but its body.
+    const isPlain =
+      settlement.kind === 'complete' && !keepsRecords && lease.deliveries <= 1 && lease.redrives === 0;
+    if (isPlain) claim.complete(place, index);
+    else if (claim.settle(place)) callOf(calls, lease.queue).settle(index, settlement);
+  }
+  return calls.values();
+}
+
+/** Of leases of which not all are as they were given. */
+function prepareById(settlements: readonly Settlement[], from: number, to: number): Iterable<Call> {
+  const calls = new Map<string, Call>();
+  const seen = new Set<string>();
+  for (let index = from; index < to; index += 1) {
+    const settlement = settlements[index] as Settlement;
+    const { id, queue, token } = settlement.lease;
+    // A token that cannot be one of ours.
+    if (!JOB_ID.test(id) || !JOB_ID.test(token.nonce) || !Number.isSafeInteger(token.fence)) continue;
+    const lease = `${token.nonce} ${token.fence} ${id}`;
+    if (seen.has(lease)) continue;
+    seen.add(lease);
+    callOf(calls, queue).settle(index, settlement);
+  }
+  return calls.values();
+}
+
+function callOf(calls: Map<string, Call>, queue: string): Call {
+  const known = calls.get(queue);
+  if (known !== undefined) return known;
+  const call = new Call(queue);
+  calls.set(queue, call);
+  return call;
 }
 
 function valuesOf(settlement: Settlement): (string | number)[] {

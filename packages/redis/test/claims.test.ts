@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Lease, Notice } from '@surety/core/contract';
+import type { Lease, Notice, Settlement } from '@surety/core/contract';
 import { describe, expect, test } from 'vitest';
 import {
   CALL,
@@ -102,6 +102,78 @@ describe('claims', () => {
     ]);
     const { ready, leased } = await backend.counts(queue, CALL);
     expect((ready.value ?? 0) + (leased.value ?? 0)).toBe(3);
+  });
+
+  test('made again without the jobs that have left meanwhile are settled as before', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    const jobs = await put(backend, queue, 6);
+    const nonce = randomUUID();
+    const leases = await claim(backend, queue, { nonce });
+    await backend.renew(leases.slice(1, 3), 60_000, CALL);
+    await backend.settle(
+      [leases[0], leases[2], leases[4]].map((lease) => completion(lease as Lease)),
+      CALL,
+    );
+    const again = await claim(backend, queue, { nonce });
+    expect(again.map(({ id }) => id)).toEqual([1, 3, 5].map((at) => jobs[at]?.id));
+    expect(await statuses(backend, again.map(completion))).toEqual(again.map(() => 'settled'));
+    const left = await store.client.keys(key(queue, '*'));
+    expect(left.sort()).toEqual([key(queue, 'hint'), key(queue, 'state')]);
+  });
+
+  test('are settled in any order and in any parts, each job once, by the leases or by copies of them', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    await put(backend, queue, 60);
+    const leases = await claim(backend, queue, { max: 60 });
+    // 7 and 60 have no common divisor, so each comes once, and none follows the one before.
+    const mixed = leases.map((_, at) => leases[(at * 7) % leases.length] as Lease);
+    for (let at = 0; at < mixed.length; at += 13) {
+      const batch = mixed
+        .slice(at, at + 13)
+        .map((lease, n) => (n % 5 === 4 ? structuredClone(lease) : lease));
+      const twice = [...batch, batch[0] as Lease].map(completion);
+      expect(await statuses(backend, twice)).toEqual([...batch.map(() => 'settled'), 'lease-lost']);
+      const { leased } = await backend.counts(queue, CALL);
+      expect(leased.value).toBe(Math.max(0, 60 - at - 13));
+    }
+    const left = await store.client.keys(key(queue, '*'));
+    expect(left.sort()).toEqual([key(queue, 'hint'), key(queue, 'state')]);
+  });
+
+  test('do not end the job of another claim that a lease names', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    await put(backend, queue, 2);
+    const [one] = await claim(backend, queue, { max: 1 });
+    const [other] = await claim(backend, queue, { max: 1 });
+    if (!one || !other) throw new Error('two jobs were ready');
+    const confused: Lease = { ...one, id: other.id };
+    const retry: Settlement = { kind: 'retry', lease: confused, delayMs: 0, error: ERROR };
+    expect(await statuses(backend, [completion(confused)])).toEqual(['lease-lost']);
+    expect(await statuses(backend, [retry])).toEqual(['lease-lost']);
+    expect(await backend.renew([confused], 60_000, CALL)).toEqual([{ status: 'lease-lost' }]);
+    expect(await statuses(backend, [one, other].map(completion))).toEqual(['settled', 'settled']);
+  });
+
+  test('whose leases were renewed one by one end one by one', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    await put(backend, queue, 120);
+    const leases = await claim(backend, queue, { max: 120 });
+    const [short, ...long] = leases as [Lease, ...Lease[]];
+    const renewed = await Promise.all(
+      leases.map((lease) => backend.renew([lease], lease === short ? 500 : 60_000, CALL)),
+    );
+    expect(renewed.flat().every(({ status }) => status === 'renewed')).toBe(true);
+    expect(await store.client.zcard(key(queue, 'leased'))).toBe(120);
+    const back: Lease[] = [];
+    await eventually(async () => back.push(...(await claim(backend, queue))) > 0);
+    expect(back).toMatchObject([{ id: short.id, attempt: 2, lostClaims: 1 }]);
+    const ends = [...long, short, ...back].map(completion);
+    expect(await statuses(backend, ends)).toEqual([...long.map(() => 'settled'), 'lease-lost', 'settled']);
+    expect(await store.client.exists(key(queue, 'leased'), key(queue, 'claims'))).toBe(0);
   });
 
   // B115

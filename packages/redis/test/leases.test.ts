@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { Places } from '../src/claimed-jobs.ts';
 import { type Claimed, type Origin, toLeases, toLeasesApart } from '../src/leases.ts';
 
 const NOW = 1_800_000_000_000;
@@ -11,7 +12,7 @@ function body(payload: string, times: unknown = 0): string {
 }
 
 function claimedWith(counters: string): Claimed {
-  return { jobs: `${origin.token.fence} ${ids.map((id) => `1${id}`).join('')}`, counters };
+  return { jobs: `${origin.token.fence} ${'1'.repeat(ids.length)} ${ids.join('')}`, counters };
 }
 
 function together(...bodies: readonly string[]): string {
@@ -43,6 +44,19 @@ describe('the leases of a claim', () => {
       lostClaims: 0,
     });
     expect(toLeasesApart(claimed, bodies, origin)).toEqual(leases);
+  });
+
+  test('of a claim made again are those that have not left, at their places', () => {
+    const jobs = `${origin.token.fence} 1-2 ${ids.join('')}`;
+    const bodies = [body('1'), body('3')];
+    const leases = toLeases({ jobs, counters: '' }, together(...bodies), origin);
+    expect(leases?.map(({ id, payload }) => [id, payload])).toEqual([
+      [ids[0], { value: 1 }],
+      [ids[2], { value: 3 }],
+    ]);
+    expect(leases?.map((lease) => new Places().of(lease))).toEqual([1, 3]);
+    expect(toLeasesApart({ jobs, counters: '' }, bodies, origin)).toEqual(leases);
+    expect(toLeases({ jobs, counters: '' }, together(...ids.map(() => body('1'))), origin)).toBeNull();
   });
 
   test('have no counters where no job ever came back', () => {

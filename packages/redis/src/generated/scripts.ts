@@ -22,13 +22,94 @@ local us = time[1] * 1000000 + time[2]
 local now = math.floor(us / 1000)
 local from = math.ceil(us / 1000)
 local AHEAD = 4000000000000000
-local held, claims, leased, scheduled, dead = unpack(KEYS, 1, 5)
+local jobs, claims, leased, scheduled, dead = unpack(KEYS, 1, 5)
+local LEFT, HELD, APART = 48, 49, 50
+local opened = {}
+local function open(nonce)
+  local claim = opened[nonce]
+  if claim ~= nil then return claim end
+  local fields = call('HMGET', claims, nonce, nonce .. '#', nonce .. '/')
+  local record, states = fields[1], fields[2]
+  local fence = record and states and string.match(record, '^%d+')
+  claim = false
+  if fence then
+    local size = #states
+    claim = { nonce = nonce, record = record, states = states, parts = fields[3], size = size,
+      fence = fence, ids = #record - 36 * size, living = {}, searches = 0 }
+  end
+  opened[nonce] = claim
+  return claim
+end
+local function id_at(claim, at)
+  return string.sub(claim.record, claim.ids + 36 * at - 35, claim.ids + 36 * at)
+end
+local function level_at(claim, at)
+  return string.sub(claim.record, #claim.fence + 1 + at, #claim.fence + 1 + at)
+end
+local function place_of(claim, id)
+  if claim.places then return claim.places[id] end
+  claim.searches = claim.searches + 1
+  if claim.searches < 8 then
+    local from = string.find(claim.record, id, claim.ids + 1, true)
+    return from and (from - claim.ids + 35) / 36
+  end
+  claim.places = {}
+  for at = 1, claim.size do claim.places[id_at(claim, at)] = at end
+  return claim.places[id]
+end
+local function part_at(claim, at)
+  local state = string.byte(claim.states, at)
+  if state == HELD then return '' end
+  if state == APART then return claim.parts and string.sub(claim.parts, 4 * at - 3, 4 * at) or '' end
+end
+local function places_in(claim, part)
+  local places = {}
+  for at = 1, claim.size do
+    if part_at(claim, at) == part then places[#places + 1] = at end
+  end
+  return places
+end
+local function entry_of(claim, part)
+  return claim.nonce .. ':' .. claim.fence .. part
+end
+local function read_entry(entry)
+  return open(string.sub(entry, 1, 36)), string.match(entry, '/%d+$') or ''
+end
+local function lives(claim, part)
+  local known = claim.living[part]
+  if known == nil then
+    local till = call('ZSCORE', leased, entry_of(claim, part))
+    known = till ~= false and tonumber(till) > now
+    claim.living[part] = known
+  end
+  return known
+end
+local function is_empty(claim, part)
+  if part == '' then return not string.find(claim.states, '1', 1, true) end
+  return #places_in(claim, part) == 0
+end
+local function save(claim, states, parts_left)
+  claim.states = states
+  if states == string.rep('0', claim.size) then
+    call('HDEL', claims, claim.nonce, claim.nonce .. '#', claim.nonce .. '/')
+    opened[claim.nonce] = false
+  else
+    call('HSET', claims, claim.nonce .. '#', states)
+  end
+  for part in pairs(parts_left) do
+    if is_empty(claim, part) then call('ZREM', leased, entry_of(claim, part)) end
+  end
+end
+local function leave(claim, at)
+  local states = claim.states
+  save(claim, string.sub(states, 1, at - 1) .. '0' .. string.sub(states, at + 1), { [part_at(claim, at)] = true })
+end
 local function held_by_ended()
   local sum, first = 0, nil
   local entries = call('ZRANGE', leased, '-inf', now, 'BYSCORE', 'WITHSCORES')
   for i = 1, #entries, 2 do
-    local part = string.sub(entries[i], 1, 36) .. (string.match(entries[i], '/%d+$') or '')
-    local jobs = tonumber(call('HGET', claims, part .. '#') or 0)
+    local claim, part = read_entry(entries[i])
+    local jobs = claim and #places_in(claim, part) or 0
     if jobs > 0 and not first then first = tonumber(entries[i + 1]) end
     sum = sum + jobs
   end
@@ -51,11 +132,13 @@ local due = call('ZCOUNT', scheduled, '-inf', now)
 if due > 0 then consider(tonumber(call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[2])) end
 local ended, ended_first = held_by_ended()
 consider(ended_first)
+local waiting, died = call('ZCARD', scheduled), call('ZCARD', dead)
+local claimed = math.max(0, call('HLEN', jobs) - ready - waiting - died)
 return {
   ready + due + ended,
-  call('ZCARD', scheduled) - due,
-  call('HLEN', held) - ended,
-  call('ZCARD', dead),
+  waiting - due,
+  math.max(0, claimed - ended),
+  died,
   oldest and math.max(0, math.floor(now - oldest)) or -1,
 }`,
   deadList: `#!lua flags=no-writes
@@ -136,12 +219,93 @@ local function wake_for_due(earliest)
   local head = call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')
   if head[2] and tonumber(head[2]) >= earliest then wake() end
 end
+local LEFT, HELD, APART = 48, 49, 50
+local opened = {}
+local function open(nonce)
+  local claim = opened[nonce]
+  if claim ~= nil then return claim end
+  local fields = call('HMGET', claims, nonce, nonce .. '#', nonce .. '/')
+  local record, states = fields[1], fields[2]
+  local fence = record and states and string.match(record, '^%d+')
+  claim = false
+  if fence then
+    local size = #states
+    claim = { nonce = nonce, record = record, states = states, parts = fields[3], size = size,
+      fence = fence, ids = #record - 36 * size, living = {}, searches = 0 }
+  end
+  opened[nonce] = claim
+  return claim
+end
+local function id_at(claim, at)
+  return string.sub(claim.record, claim.ids + 36 * at - 35, claim.ids + 36 * at)
+end
+local function level_at(claim, at)
+  return string.sub(claim.record, #claim.fence + 1 + at, #claim.fence + 1 + at)
+end
+local function place_of(claim, id)
+  if claim.places then return claim.places[id] end
+  claim.searches = claim.searches + 1
+  if claim.searches < 8 then
+    local from = string.find(claim.record, id, claim.ids + 1, true)
+    return from and (from - claim.ids + 35) / 36
+  end
+  claim.places = {}
+  for at = 1, claim.size do claim.places[id_at(claim, at)] = at end
+  return claim.places[id]
+end
+local function part_at(claim, at)
+  local state = string.byte(claim.states, at)
+  if state == HELD then return '' end
+  if state == APART then return claim.parts and string.sub(claim.parts, 4 * at - 3, 4 * at) or '' end
+end
+local function places_in(claim, part)
+  local places = {}
+  for at = 1, claim.size do
+    if part_at(claim, at) == part then places[#places + 1] = at end
+  end
+  return places
+end
+local function entry_of(claim, part)
+  return claim.nonce .. ':' .. claim.fence .. part
+end
+local function read_entry(entry)
+  return open(string.sub(entry, 1, 36)), string.match(entry, '/%d+$') or ''
+end
+local function lives(claim, part)
+  local known = claim.living[part]
+  if known == nil then
+    local till = call('ZSCORE', leased, entry_of(claim, part))
+    known = till ~= false and tonumber(till) > now
+    claim.living[part] = known
+  end
+  return known
+end
+local function is_empty(claim, part)
+  if part == '' then return not string.find(claim.states, '1', 1, true) end
+  return #places_in(claim, part) == 0
+end
+local function save(claim, states, parts_left)
+  claim.states = states
+  if states == string.rep('0', claim.size) then
+    call('HDEL', claims, claim.nonce, claim.nonce .. '#', claim.nonce .. '/')
+    opened[claim.nonce] = false
+  else
+    call('HSET', claims, claim.nonce .. '#', states)
+  end
+  for part in pairs(parts_left) do
+    if is_empty(claim, part) then call('ZREM', leased, entry_of(claim, part)) end
+  end
+end
+local function leave(claim, at)
+  local states = claim.states
+  save(claim, string.sub(states, 1, at - 1) .. '0' .. string.sub(states, at + 1), { [part_at(claim, at)] = true })
+end
 local function held_by_ended()
   local sum, first = 0, nil
   local entries = call('ZRANGE', leased, '-inf', now, 'BYSCORE', 'WITHSCORES')
   for i = 1, #entries, 2 do
-    local part = string.sub(entries[i], 1, 36) .. (string.match(entries[i], '/%d+$') or '')
-    local jobs = tonumber(call('HGET', claims, part .. '#') or 0)
+    local claim, part = read_entry(entries[i])
+    local jobs = claim and #places_in(claim, part) or 0
     if jobs > 0 and not first then first = tonumber(entries[i + 1]) end
     sum = sum + jobs
   end
@@ -260,7 +424,88 @@ local us = time[1] * 1000000 + time[2]
 local now = math.floor(us / 1000)
 local from = math.ceil(us / 1000)
 local AHEAD = 4000000000000000
-local jobs, meta, errors, held, leased, scheduled, dead, past = unpack(KEYS, 1, 8)
+local jobs, meta, errors, claims, leased, scheduled, dead, past = unpack(KEYS, 1, 8)
+local LEFT, HELD, APART = 48, 49, 50
+local opened = {}
+local function open(nonce)
+  local claim = opened[nonce]
+  if claim ~= nil then return claim end
+  local fields = call('HMGET', claims, nonce, nonce .. '#', nonce .. '/')
+  local record, states = fields[1], fields[2]
+  local fence = record and states and string.match(record, '^%d+')
+  claim = false
+  if fence then
+    local size = #states
+    claim = { nonce = nonce, record = record, states = states, parts = fields[3], size = size,
+      fence = fence, ids = #record - 36 * size, living = {}, searches = 0 }
+  end
+  opened[nonce] = claim
+  return claim
+end
+local function id_at(claim, at)
+  return string.sub(claim.record, claim.ids + 36 * at - 35, claim.ids + 36 * at)
+end
+local function level_at(claim, at)
+  return string.sub(claim.record, #claim.fence + 1 + at, #claim.fence + 1 + at)
+end
+local function place_of(claim, id)
+  if claim.places then return claim.places[id] end
+  claim.searches = claim.searches + 1
+  if claim.searches < 8 then
+    local from = string.find(claim.record, id, claim.ids + 1, true)
+    return from and (from - claim.ids + 35) / 36
+  end
+  claim.places = {}
+  for at = 1, claim.size do claim.places[id_at(claim, at)] = at end
+  return claim.places[id]
+end
+local function part_at(claim, at)
+  local state = string.byte(claim.states, at)
+  if state == HELD then return '' end
+  if state == APART then return claim.parts and string.sub(claim.parts, 4 * at - 3, 4 * at) or '' end
+end
+local function places_in(claim, part)
+  local places = {}
+  for at = 1, claim.size do
+    if part_at(claim, at) == part then places[#places + 1] = at end
+  end
+  return places
+end
+local function entry_of(claim, part)
+  return claim.nonce .. ':' .. claim.fence .. part
+end
+local function read_entry(entry)
+  return open(string.sub(entry, 1, 36)), string.match(entry, '/%d+$') or ''
+end
+local function lives(claim, part)
+  local known = claim.living[part]
+  if known == nil then
+    local till = call('ZSCORE', leased, entry_of(claim, part))
+    known = till ~= false and tonumber(till) > now
+    claim.living[part] = known
+  end
+  return known
+end
+local function is_empty(claim, part)
+  if part == '' then return not string.find(claim.states, '1', 1, true) end
+  return #places_in(claim, part) == 0
+end
+local function save(claim, states, parts_left)
+  claim.states = states
+  if states == string.rep('0', claim.size) then
+    call('HDEL', claims, claim.nonce, claim.nonce .. '#', claim.nonce .. '/')
+    opened[claim.nonce] = false
+  else
+    call('HSET', claims, claim.nonce .. '#', states)
+  end
+  for part in pairs(parts_left) do
+    if is_empty(claim, part) then call('ZREM', leased, entry_of(claim, part)) end
+  end
+end
+local function leave(claim, at)
+  local states = claim.states
+  save(claim, string.sub(states, 1, at - 1) .. '0' .. string.sub(states, at + 1), { [part_at(claim, at)] = true })
+end
 local id = ARGV[1]
 local body = call('HGET', jobs, id)
 if not body then
@@ -275,28 +520,25 @@ local died = call('ZSCORE', dead, id)
 if died then
   return { 'dead', body, counters, history, '', now, string.format('%.0f', math.floor(died / 1000)), '' }
 end
-local mark = call('HGET', held, id)
-if mark then
-  local entries = call('ZRANGE', leased, 0, -1, 'WITHSCORES')
-  for i = 1, #entries, 2 do
-    if string.sub(entries[i], 38) == mark and tonumber(entries[i + 1]) > now then
-      return { 'leased', body, counters, history, '', now, '', '' }
-    end
-  end
-  for i = 1, #entries, 2 do
-    if string.sub(entries[i], 38) == mark then
-      return { 'ready', body, counters, history, entries[i + 1], now, '', '1' }
-    end
-  end
-end
 local level = string.match(body, '^%d+,(%d)')
 local due = call('ZSCORE', scheduled, level .. id)
 if due then
   return { tonumber(due) > now and 'scheduled' or 'ready', body, counters, history, due, now, '', '' }
 end
-local since = tonumber(call('ZSCORE', KEYS[9 + level], id) or now * 1000)
-if since < 0 then since = since + AHEAD end
-return { 'ready', body, counters, history, string.format('%.0f', math.floor(since / 1000)), now, '', '' }`,
+local since = tonumber(call('ZSCORE', KEYS[9 + level], id) or nil)
+if since then
+  if since < 0 then since = since + AHEAD end
+  return { 'ready', body, counters, history, string.format('%.0f', math.floor(since / 1000)), now, '', '' }
+end
+local ended = call('ZRANGE', leased, '-inf', now, 'BYSCORE', 'WITHSCORES')
+for i = 1, #ended, 2 do
+  local claim, part = read_entry(ended[i])
+  local at = claim and place_of(claim, id)
+  if at and part_at(claim, at) == part then
+    return { 'ready', body, counters, history, ended[i + 1], now, '', '1' }
+  end
+end
+return { 'leased', body, counters, history, '', now, '', '' }`,
   pause: `#!lua flags=allow-oom
 local call = redis.call
 local time = call('TIME')
@@ -370,76 +612,142 @@ local us = time[1] * 1000000 + time[2]
 local now = math.floor(us / 1000)
 local from = math.ceil(us / 1000)
 local AHEAD = 4000000000000000
-local held, claims, leased, state = unpack(KEYS)
-local function part_of(nonce, mark)
-  return nonce .. (string.match(mark, '/%d+$') or '')
+local claims, leased = unpack(KEYS)
+local LEFT, HELD, APART = 48, 49, 50
+local opened = {}
+local function open(nonce)
+  local claim = opened[nonce]
+  if claim ~= nil then return claim end
+  local fields = call('HMGET', claims, nonce, nonce .. '#', nonce .. '/')
+  local record, states = fields[1], fields[2]
+  local fence = record and states and string.match(record, '^%d+')
+  claim = false
+  if fence then
+    local size = #states
+    claim = { nonce = nonce, record = record, states = states, parts = fields[3], size = size,
+      fence = fence, ids = #record - 36 * size, living = {}, searches = 0 }
+  end
+  opened[nonce] = claim
+  return claim
 end
-local function belongs(mark, fence)
-  return mark == fence or (mark and string.sub(mark, 1, #fence + 1) == fence .. '/')
+local function id_at(claim, at)
+  return string.sub(claim.record, claim.ids + 36 * at - 35, claim.ids + 36 * at)
 end
-local living = {}
-local function lives(entry)
-  local known = living[entry]
+local function level_at(claim, at)
+  return string.sub(claim.record, #claim.fence + 1 + at, #claim.fence + 1 + at)
+end
+local function place_of(claim, id)
+  if claim.places then return claim.places[id] end
+  claim.searches = claim.searches + 1
+  if claim.searches < 8 then
+    local from = string.find(claim.record, id, claim.ids + 1, true)
+    return from and (from - claim.ids + 35) / 36
+  end
+  claim.places = {}
+  for at = 1, claim.size do claim.places[id_at(claim, at)] = at end
+  return claim.places[id]
+end
+local function part_at(claim, at)
+  local state = string.byte(claim.states, at)
+  if state == HELD then return '' end
+  if state == APART then return claim.parts and string.sub(claim.parts, 4 * at - 3, 4 * at) or '' end
+end
+local function places_in(claim, part)
+  local places = {}
+  for at = 1, claim.size do
+    if part_at(claim, at) == part then places[#places + 1] = at end
+  end
+  return places
+end
+local function entry_of(claim, part)
+  return claim.nonce .. ':' .. claim.fence .. part
+end
+local function read_entry(entry)
+  return open(string.sub(entry, 1, 36)), string.match(entry, '/%d+$') or ''
+end
+local function lives(claim, part)
+  local known = claim.living[part]
   if known == nil then
-    local till = call('ZSCORE', leased, entry)
+    local till = call('ZSCORE', leased, entry_of(claim, part))
     known = till ~= false and tonumber(till) > now
-    living[entry] = known
+    claim.living[part] = known
   end
   return known
 end
-local function leave(nonce, mark, count)
-  local part = part_of(nonce, mark)
-  if call('HINCRBY', claims, part .. '#', -count) > 0 then return end
-  call('HDEL', claims, part, part .. '#')
-  call('ZREM', leased, nonce .. ':' .. mark)
+local function is_empty(claim, part)
+  if part == '' then return not string.find(claim.states, '1', 1, true) end
+  return #places_in(claim, part) == 0
 end
-local lists = {}
-local function level_in(part, id)
-  local list = lists[part] or call('HGET', claims, part) or ''
-  lists[part] = list
-  local at = string.find(list, id, 1, true)
-  return at and string.sub(list, at - 1, at - 1) or '1'
+local function save(claim, states, parts_left)
+  claim.states = states
+  if states == string.rep('0', claim.size) then
+    call('HDEL', claims, claim.nonce, claim.nonce .. '#', claim.nonce .. '/')
+    opened[claim.nonce] = false
+  else
+    call('HSET', claims, claim.nonce .. '#', states)
+  end
+  for part in pairs(parts_left) do
+    if is_empty(claim, part) then call('ZREM', leased, entry_of(claim, part)) end
+  end
+end
+local function leave(claim, at)
+  local states = claim.states
+  save(claim, string.sub(states, 1, at - 1) .. '0' .. string.sub(states, at + 1), { [part_at(claim, at)] = true })
 end
 local till = from + ARGV[1]
 local lost = {}
 local argument, place = 2, 0
-local function split(nonce, fence, mark, ids)
-  local part = part_of(nonce, mark)
-  local number = '/' .. call('HINCRBY', state, 'parts', 1)
-  local list, marks = {}, {}
-  for _, id in ipairs(ids) do
-    list[#list + 1] = level_in(part, id) .. id
-    marks[#marks + 1] = id
-    marks[#marks + 1] = fence .. number
+local function new_part(claim)
+  local known = {}
+  for at = 1, claim.size do known[part_at(claim, at) or ''] = true end
+  for number = 2, 999 do
+    local part = string.format('/%03d', number)
+    if not known[part] then return part end
   end
-  call('HSET', claims, nonce .. number, fence .. ' ' .. table.concat(list), nonce .. number .. '#', #ids)
-  call('ZADD', leased, till, nonce .. ':' .. fence .. number)
-  call('HSET', held, unpack(marks))
-  call('HINCRBY', claims, part .. '#', -#ids)
+end
+local function split(claim, places)
+  local part = new_part(claim)
+  local states = { string.byte(claim.states, 1, -1) }
+  local parts = {}
+  for at = 1, claim.size do parts[at] = claim.parts and string.sub(claim.parts, 4 * at - 3, 4 * at) or '/000' end
+  for at in pairs(places) do states[at], parts[at] = APART, part end
+  claim.states, claim.parts = string.char(unpack(states)), table.concat(parts)
+  call('HSET', claims, claim.nonce .. '#', claim.states, claim.nonce .. '/', claim.parts)
+  call('ZADD', leased, till, entry_of(claim, part))
+end
+local function by_part(claim, fence, ids)
+  local found = {}
+  for i, id in ipairs(ids) do
+    local at = claim and claim.fence == fence and place_of(claim, id)
+    local part = at and part_at(claim, at)
+    if part and lives(claim, part) then
+      found[part] = found[part] or {}
+      found[part][at] = true
+    else
+      lost[#lost + 1] = place + i
+    end
+  end
+  return found
+end
+local function are_all(claim, part, places)
+  for _, at in ipairs(places_in(claim, part)) do
+    if not places[at] then return false end
+  end
+  return true
 end
 while argument <= #ARGV do
   local nonce, fence, last = ARGV[argument], ARGV[argument + 1], argument + 2 + ARGV[argument + 2]
   local ids = { unpack(ARGV, argument + 3, last) }
   argument = last + 1
-  local marks = call('HMGET', held, unpack(ids))
-  local by_mark = {}
-  for i = 1, #ids do
-    local mark = marks[i]
-    if mark and belongs(mark, fence) and lives(nonce .. ':' .. mark) then
-      by_mark[mark] = by_mark[mark] or {}
-      table.insert(by_mark[mark], ids[i])
+  local claim = open(nonce)
+  for part, places in pairs(by_part(claim, fence, ids)) do
+    if are_all(claim, part, places) then
+      call('ZADD', leased, till, entry_of(claim, part))
     else
-      lost[#lost + 1] = place + i
+      split(claim, places)
     end
   end
   place = place + #ids
-  for mark, mine in pairs(by_mark) do
-    if tonumber(call('HGET', claims, part_of(nonce, mark) .. '#') or 0) <= #mine then
-      call('ZADD', leased, till, nonce .. ':' .. mark)
-    else
-      split(nonce, fence, mark, mine)
-    end
-  end
 end
 return lost`,
   settleAndClaim: `#!lua flags=allow-oom
@@ -449,35 +757,87 @@ local us = time[1] * 1000000 + time[2]
 local now = math.floor(us / 1000)
 local from = math.ceil(us / 1000)
 local AHEAD = 4000000000000000
-local jobs, meta, errors, held, claims, leased, scheduled, dead, state, hint = unpack(KEYS, 1, 10)
-local function part_of(nonce, mark)
-  return nonce .. (string.match(mark, '/%d+$') or '')
+local jobs, meta, errors, claims, leased, scheduled, dead, state, hint = unpack(KEYS, 1, 9)
+local LEFT, HELD, APART = 48, 49, 50
+local opened = {}
+local function open(nonce)
+  local claim = opened[nonce]
+  if claim ~= nil then return claim end
+  local fields = call('HMGET', claims, nonce, nonce .. '#', nonce .. '/')
+  local record, states = fields[1], fields[2]
+  local fence = record and states and string.match(record, '^%d+')
+  claim = false
+  if fence then
+    local size = #states
+    claim = { nonce = nonce, record = record, states = states, parts = fields[3], size = size,
+      fence = fence, ids = #record - 36 * size, living = {}, searches = 0 }
+  end
+  opened[nonce] = claim
+  return claim
 end
-local function belongs(mark, fence)
-  return mark == fence or (mark and string.sub(mark, 1, #fence + 1) == fence .. '/')
+local function id_at(claim, at)
+  return string.sub(claim.record, claim.ids + 36 * at - 35, claim.ids + 36 * at)
 end
-local living = {}
-local function lives(entry)
-  local known = living[entry]
+local function level_at(claim, at)
+  return string.sub(claim.record, #claim.fence + 1 + at, #claim.fence + 1 + at)
+end
+local function place_of(claim, id)
+  if claim.places then return claim.places[id] end
+  claim.searches = claim.searches + 1
+  if claim.searches < 8 then
+    local from = string.find(claim.record, id, claim.ids + 1, true)
+    return from and (from - claim.ids + 35) / 36
+  end
+  claim.places = {}
+  for at = 1, claim.size do claim.places[id_at(claim, at)] = at end
+  return claim.places[id]
+end
+local function part_at(claim, at)
+  local state = string.byte(claim.states, at)
+  if state == HELD then return '' end
+  if state == APART then return claim.parts and string.sub(claim.parts, 4 * at - 3, 4 * at) or '' end
+end
+local function places_in(claim, part)
+  local places = {}
+  for at = 1, claim.size do
+    if part_at(claim, at) == part then places[#places + 1] = at end
+  end
+  return places
+end
+local function entry_of(claim, part)
+  return claim.nonce .. ':' .. claim.fence .. part
+end
+local function read_entry(entry)
+  return open(string.sub(entry, 1, 36)), string.match(entry, '/%d+$') or ''
+end
+local function lives(claim, part)
+  local known = claim.living[part]
   if known == nil then
-    local till = call('ZSCORE', leased, entry)
+    local till = call('ZSCORE', leased, entry_of(claim, part))
     known = till ~= false and tonumber(till) > now
-    living[entry] = known
+    claim.living[part] = known
   end
   return known
 end
-local function leave(nonce, mark, count)
-  local part = part_of(nonce, mark)
-  if call('HINCRBY', claims, part .. '#', -count) > 0 then return end
-  call('HDEL', claims, part, part .. '#')
-  call('ZREM', leased, nonce .. ':' .. mark)
+local function is_empty(claim, part)
+  if part == '' then return not string.find(claim.states, '1', 1, true) end
+  return #places_in(claim, part) == 0
 end
-local lists = {}
-local function level_in(part, id)
-  local list = lists[part] or call('HGET', claims, part) or ''
-  lists[part] = list
-  local at = string.find(list, id, 1, true)
-  return at and string.sub(list, at - 1, at - 1) or '1'
+local function save(claim, states, parts_left)
+  claim.states = states
+  if states == string.rep('0', claim.size) then
+    call('HDEL', claims, claim.nonce, claim.nonce .. '#', claim.nonce .. '/')
+    opened[claim.nonce] = false
+  else
+    call('HSET', claims, claim.nonce .. '#', states)
+  end
+  for part in pairs(parts_left) do
+    if is_empty(claim, part) then call('ZREM', leased, entry_of(claim, part)) end
+  end
+end
+local function leave(claim, at)
+  local states = claim.states
+  save(claim, string.sub(states, 1, at - 1) .. '0' .. string.sub(states, at + 1), { [part_at(claim, at)] = true })
 end
 local function wake()
   if call('EXISTS', hint) == 0 then call('LPUSH', hint, '1') end
@@ -491,30 +851,27 @@ local lost, place, returns = {}, 0, 0
 local earliest, came_back = nil, false
 local FRESH = '0,0,0,0,0,0,0'
 local COUNTERS = '^(%d+),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)$'
-local function complete(nonce, fence, text)
-  local ids = {}
-  for at = 1, #text, 36 do ids[#ids + 1] = string.sub(text, at, at + 35) end
-  local marks = call('HMGET', held, unpack(ids))
-  local gone, left, unsplit = {}, {}, 0
-  local is_alive = lives(nonce .. ':' .. fence)
-  for i = 1, #ids do
-    local mark = marks[i]
-    if mark == fence and is_alive then
-      unsplit = unsplit + 1
-      gone[#gone + 1] = ids[i]
-    elseif mark and mark ~= fence and belongs(mark, fence) and lives(nonce .. ':' .. mark) then
-      gone[#gone + 1] = ids[i]
-      left[mark] = (left[mark] or 0) + 1
-    else
-      lost[#lost + 1] = place + i
+local function complete(nonce, fence, rows)
+  local claim = open(nonce)
+  local is_ours = claim and claim.fence == fence
+  local each = is_ours and { string.byte(claim.states, 1, -1) } or {}
+  local gone, parts_left = {}, {}
+  for first, last in string.gmatch(rows, '(%d+) (%d+)') do
+    for at = tonumber(first), tonumber(last) do
+      place = place + 1
+      local part = each[at] == HELD and '' or each[at] == APART and part_at(claim, at)
+      if part and lives(claim, part) then
+        each[at] = LEFT
+        gone[#gone + 1] = id_at(claim, at)
+        parts_left[part] = true
+      else
+        lost[#lost + 1] = place
+      end
     end
   end
-  if unsplit > 0 then left[fence] = unsplit end
-  place = place + #ids
   if #gone == 0 then return end
   call('HDEL', jobs, unpack(gone))
-  call('HDEL', held, unpack(gone))
-  for mark, count in pairs(left) do leave(nonce, mark, count) end
+  save(claim, string.char(unpack(each)), parts_left)
 end
 local function add_error(id, text)
   local entry = '{"at":' .. now .. ',"error":' .. text .. '}'
@@ -529,16 +886,16 @@ local function put_back(id, level, delay)
     call('ZADD', scheduled, from + delay, level .. id)
     if not earliest or from + delay < earliest then earliest = from + delay end
   else
-    call('ZADD', KEYS[11 + level], us - AHEAD + returns, id)
+    call('ZADD', KEYS[10 + level], us - AHEAD + returns, id)
     returns = returns + 1
     came_back = true
   end
 end
 local function end_for_good(id, counters, cancelled)
   if ARGV[6] ~= '0' then
-    call('HSET', KEYS[16], id, call('HGET', jobs, id) or '', id .. '.facts', cancelled .. ',' .. counters,
+    call('HSET', KEYS[15], id, call('HGET', jobs, id) or '', id .. '.facts', cancelled .. ',' .. counters,
       id .. '.errors', call('HGET', errors, id) or '')
-    call('ZADD', KEYS[15], us, id)
+    call('ZADD', KEYS[14], us, id)
   end
   for _, key in ipairs({ meta, errors, jobs }) do call('HDEL', key, id) end
 end
@@ -558,8 +915,10 @@ local function counters_after(id, kind, reason)
 end
 local function settle(nonce, fence, id, kind, delay, reason, text)
   place = place + 1
-  local mark = call('HGET', held, id)
-  if not mark or not belongs(mark, fence) or not lives(nonce .. ':' .. mark) then
+  local claim = open(nonce)
+  local at = claim and claim.fence == fence and place_of(claim, id)
+  local part = at and part_at(claim, at)
+  if not part or not lives(claim, part) then
     lost[#lost + 1] = place
     return
   end
@@ -572,48 +931,41 @@ local function settle(nonce, fence, id, kind, delay, reason, text)
     if kind == '3' then
       call('ZADD', dead, us + place, id)
     else
-      put_back(id, level_in(part_of(nonce, mark), id), tonumber(delay))
+      put_back(id, level_at(claim, at), tonumber(delay))
     end
   end
-  call('HDEL', held, id)
-  leave(nonce, mark, 1)
+  leave(claim, at)
 end
 local function trim_records()
-  local old = call('ZRANGE', KEYS[15], '-inf', us - ARGV[6] * 1000, 'BYSCORE', 'LIMIT', 0, 500)
-  local excess = call('ZCARD', KEYS[15]) - ARGV[7]
-  if #old == 0 and excess > 0 then old = call('ZRANGE', KEYS[15], 0, math.min(excess, 500) - 1) end
+  local old = call('ZRANGE', KEYS[14], '-inf', us - ARGV[6] * 1000, 'BYSCORE', 'LIMIT', 0, 500)
+  local excess = call('ZCARD', KEYS[14]) - ARGV[7]
+  if #old == 0 and excess > 0 then old = call('ZRANGE', KEYS[14], 0, math.min(excess, 500) - 1) end
   for _, id in ipairs(old) do
-    call('HDEL', KEYS[16], id, id .. '.facts', id .. '.errors')
-    call('ZREM', KEYS[15], id)
+    call('HDEL', KEYS[15], id, id .. '.facts', id .. '.errors')
+    call('ZREM', KEYS[14], id)
   end
 end
 local function take_back(entry, ended_at)
-  local mark = string.sub(entry, 38)
-  local part = part_of(string.sub(entry, 1, 36), mark)
-  local list = string.match(call('HGET', claims, part) or '', '^%d+ (.*)$') or ''
-  local ids, levels, gone = {}, {}, {}
-  for at = 1, #list, 37 do
-    levels[#levels + 1] = string.sub(list, at, at)
-    ids[#ids + 1] = string.sub(list, at + 1, at + 36)
-  end
-  if #ids > 0 then
-    local marks = call('HMGET', held, unpack(ids))
+  local claim, part = read_entry(entry)
+  local places = claim and places_in(claim, part) or {}
+  if #places > 0 then
+    local ids = {}
+    for i, at in ipairs(places) do ids[i] = id_at(claim, at) end
     local counters = call('HMGET', meta, unpack(ids))
-    for i = 1, #ids do
-      if marks[i] == mark then
-        local attempt, deliveries, losses, interruptions, redrives, _, unknown_since =
-          string.match(counters[i] or FRESH, COUNTERS)
-        call('HSET', meta, ids[i], table.concat(
-          { attempt + 1, deliveries + 1, losses + 1, interruptions, redrives, 0, unknown_since }, ','))
-        call('ZADD', KEYS[11 + levels[i]], ended_at * 1000 - AHEAD + i, ids[i])
-        gone[#gone + 1] = ids[i]
-      end
+    local each = { string.byte(claim.states, 1, -1) }
+    for i, at in ipairs(places) do
+      local attempt, deliveries, losses, interruptions, redrives, _, unknown_since =
+        string.match(counters[i] or FRESH, COUNTERS)
+      call('HSET', meta, ids[i], table.concat(
+        { attempt + 1, deliveries + 1, losses + 1, interruptions, redrives, 0, unknown_since }, ','))
+      call('ZADD', KEYS[10 + level_at(claim, at)], ended_at * 1000 - AHEAD + i, ids[i])
+      each[at] = LEFT
     end
-    if #gone > 0 then call('HDEL', held, unpack(gone)) end
+    save(claim, string.char(unpack(each)), { [part] = true })
+  else
+    call('ZREM', leased, entry)
   end
-  call('HDEL', claims, part, part .. '#')
-  call('ZREM', leased, entry)
-  return #gone
+  return #places
 end
 local function take_back_ended()
   local entries = call('ZRANGE', leased, '-inf', now, 'BYSCORE', 'LIMIT', 0, 50, 'WITHSCORES')
@@ -628,12 +980,11 @@ local function move_due()
   if #due == 0 then return end
   local members = {}
   for i = 1, #due, 2 do
-    call('ZADD', KEYS[11 + string.sub(due[i], 1, 1)], due[i + 1] * 1000, string.sub(due[i], 2))
+    call('ZADD', KEYS[10 + string.sub(due[i], 1, 1)], due[i + 1] * 1000, string.sub(due[i], 2))
     members[#members + 1] = due[i]
   end
   call('ZREM', scheduled, unpack(members))
 end
-local TOO_LONG = string.rep('-', 65)
 local argument = 10
 for _ = 1, tonumber(ARGV[8]) do
   complete(unpack(ARGV, argument, argument + 2))
@@ -654,30 +1005,27 @@ end
 take_back_ended()
 move_due()
 local nonce, apart = ARGV[3], ARGV[4] == '1'
-local ids, levels, count = {}, {}, 0
-local record = call('HGET', claims, nonce)
-local fence = record and string.match(record, '^%d+')
+local ids, levels, places, count = {}, {}, {}, 0
+local made = open(nonce)
 local function find_held()
-  local all = {}
-  for at = #fence + 2, #record, 37 do all[#all + 1] = string.sub(record, at + 1, at + 36) end
-  local marks = call('HMGET', held, unpack(all))
-  for i = 1, #all do
-    if marks[i] and belongs(marks[i], fence) and lives(nonce .. ':' .. marks[i]) then
+  for at = 1, made.size do
+    local part = part_at(made, at)
+    if part and lives(made, part) then
       count = count + 1
-      ids[count], levels[count] = all[i], '-'
+      ids[count], levels[count], places[count] = id_at(made, at), level_at(made, at), at
     end
   end
 end
 local function find_ready()
   for _, level in ipairs({ '0', '1', '2', '3' }) do
     if count == want then return end
-    for _, id in ipairs(call('ZRANGE', KEYS[11 + level], 0, want - count - 1)) do
+    for _, id in ipairs(call('ZRANGE', KEYS[10 + level], 0, want - count - 1)) do
       count = count + 1
       ids[count], levels[count] = id, level
     end
   end
 end
-if record then find_held() else find_ready() end
+if made then find_held() else find_ready() end
 if count == 0 then
   local next_at = nil
   for _, key in ipairs({ scheduled, leased }) do
@@ -689,40 +1037,43 @@ end
 local bodies = call('HMGET', jobs, unpack(ids))
 local counters = call('EXISTS', meta) == 1 and call('HMGET', meta, unpack(ids))
 local missing = 0
-if not record then
+local fence = made and made.fence
+if not made then
   fence = string.format('%.0f', math.max(us, tonumber(known[2] or 0) + 1))
   call('HSET', state, 'fence', fence)
 end
-local list, found, numbers, marks, taken = { fence .. ' ' }, {}, {}, {}, {}
+local held, held_levels, held_places, found, numbers, taken = {}, {}, {}, {}, {}, {}
 for i = 1, count do
   local id, level, body = ids[i], levels[i], bodies[i]
   taken[level] = (taken[level] or 0) + 1
   if body then
     local n = #found + 1
-    found[n] = body
-    marks[2 * n - 1], marks[2 * n] = id, fence
-    list[2 * n], list[2 * n + 1] = level, id
+    found[n], held[n], held_levels[n], held_places[n] = body, id, level, places[i]
     if counters then
       local whole = counters[i] and string.find(counters[i], COUNTERS)
-      local place = whole and not record and call('ZSCORE', KEYS[11 + level], id) or '0'
+      local place = whole and not made and call('ZSCORE', KEYS[10 + level], id) or '0'
       numbers[n] = whole and '[' .. place .. ',' .. counters[i] .. ']' or '0'
     end
   else
     missing = missing + 1
   end
 end
-local claimed = table.concat(list)
+local function record_again()
+  local shown = {}
+  for at = 1, made.size do shown[at] = '-' end
+  for n, at in ipairs(held_places) do shown[at] = held_levels[n] end
+  return fence .. ' ' .. table.concat(shown) .. ' ' .. string.sub(made.record, made.ids + 1)
+end
+local claimed = made and record_again() or fence .. ' ' .. table.concat(held_levels) .. ' ' .. table.concat(held)
 local function lease()
   if #found > 0 then
-    call('HSET', held, TOO_LONG, '', unpack(marks))
-    call('HDEL', held, TOO_LONG)
-    call('HSET', claims, nonce, claimed, nonce .. '#', #found)
+    call('HSET', claims, nonce, claimed, nonce .. '#', string.rep('1', #found))
     call('ZADD', leased, from + ARGV[2], nonce .. ':' .. fence)
   end
-  for level, jobs_taken in pairs(taken) do call('ZREMRANGEBYRANK', KEYS[11 + level], 0, jobs_taken - 1) end
-  if count == want and call('EXISTS', KEYS[11], KEYS[12], KEYS[13], KEYS[14]) > 0 then wake() end
+  for level, jobs_taken in pairs(taken) do call('ZREMRANGEBYRANK', KEYS[10 + level], 0, jobs_taken - 1) end
+  if count == want and call('EXISTS', KEYS[10], KEYS[11], KEYS[12], KEYS[13]) > 0 then wake() end
 end
-if not record then lease() end
+if not made then lease() end
 if #found == 0 then claimed = '' end
 if not apart then found = '[[' .. table.concat(found, '],[') .. ']]' end
 return { lost, claimed, found, 0, -1, fence, now, missing, counters and '[' .. table.concat(numbers, ',') .. ']' or '' }`,

@@ -198,11 +198,8 @@ async function claimAgain(context: Context, request: ClaimRequest, call: Call): 
   )) as Reply;
   const [, jobs, bodies, , , fence, now, , counters] = reply;
   if (jobs === '') return [];
-  return toLeasesApart({ jobs, counters }, bodies as readonly string[], {
-    queue,
-    token: { nonce, fence: Number(fence) },
-    now,
-  });
+  const origin: Origin = { queue, token: { nonce, fence: Number(fence) }, now };
+  return toLeasesApart({ jobs, counters }, bodies as readonly string[], origin);
 }
 
 function tellMissing(context: Context, queue: string, missing: number): void {

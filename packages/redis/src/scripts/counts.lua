@@ -1,12 +1,13 @@
 #!lua flags=no-writes
 -- What is where in a queue (G5.1, G5.2), whether moved already or not.
--- Keys: 1 held, 2 claims, 3 leased, 4 scheduled, 5 dead, 6 to 9 ready jobs by level.
+-- Keys: 1 jobs, 2 claims, 3 leased, 4 scheduled, 5 dead, 6 to 9 ready jobs by level.
 -- Arguments: none.
 -- Answer: ready, scheduled, leased, dead, age of the oldest ready job in ms (-1: none is ready).
--- Cost: O(log n), and one step for each claim that has ended and was not taken back yet.
+-- Cost: O(log n), and one step for each job of the claims that have ended and were not taken back yet.
 -- Safe because: it reads one moment.
 --@ clock
-local held, claims, leased, scheduled, dead = unpack(KEYS, 1, 5)
+local jobs, claims, leased, scheduled, dead = unpack(KEYS, 1, 5)
+--@ leases
 --@ ended-claims
 local ready, oldest = 0, nil
 
@@ -30,10 +31,14 @@ if due > 0 then consider(tonumber(call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[
 local ended, ended_first = held_by_ended()
 consider(ended_first)
 
+local waiting, died = call('ZCARD', scheduled), call('ZCARD', dead)
+-- A job stands in one place, and where it stands in none a claim holds it. Below 0 only where somebody else took bodies away.
+local claimed = math.max(0, call('HLEN', jobs) - ready - waiting - died)
+
 return {
   ready + due + ended,
-  call('ZCARD', scheduled) - due,
-  call('HLEN', held) - ended,
-  call('ZCARD', dead),
+  waiting - due,
+  math.max(0, claimed - ended),
+  died,
   oldest and math.max(0, math.floor(now - oldest)) or -1,
 }

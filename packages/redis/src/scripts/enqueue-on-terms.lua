@@ -11,6 +11,7 @@
 --@ clock
 local jobs, scheduled, leased, claims, dedupe, ends, hint = unpack(KEYS, 1, 7)
 --@ wake
+--@ leases
 --@ ended-claims
 local refused = {}
 local depth = nil

@@ -1,27 +1,27 @@
 #!lua flags=allow-oom
 -- Ends leases in every way, takes back what ended claims held, moves due jobs into line, and claims: one call of a worker.
--- Keys: 1 jobs, 2 meta, 3 errors, 4 held, 5 claims, 6 leased, 7 scheduled, 8 dead, 9 state, 10 hint, 11 to 14 ready jobs by
---   level, 15 done, 16 past.
+-- Keys: 1 jobs, 2 meta, 3 errors, 4 claims, 5 leased, 6 scheduled, 7 dead, 8 state, 9 hint, 10 to 13 ready jobs by level,
+--   14 done, 15 past.
 -- Arguments: 1 how many to claim (0: none), 2 length of the leases in ms, 3 nonce, 4 '1': bodies apart, 5 most entries of a
 --   history, 6 how long records of completed jobs are kept in ms (0: none), 7 most such records, 8 groups of completions,
---   9 other settlements. Then per group nonce, fence, ids in one text; then per settlement nonce, fence, id, kind
---   (0 completed, 1 cancelled, 2 retry, 3 bury, 4 release), delay in ms, reason of a release (0 unstarted, 1 stop,
---   2 unknown-type, 3 loss-backoff, 4 snooze), error as JSON.
--- Answer: 1 places (from 1) of the leases that were lost, 2 the claimed jobs as `claims` has them, '' without a job, 3 their
---   bodies, as JSON or apart, 4 '1': paused, 5 ms until the next job is due or claim ends (-1: none waits), 6 fence, 7 now,
---   8 jobs without a body, 9 as JSON, of each job 0 or its place in line (0: not known) and its counters; '': none came back.
+--   9 other settlements. Then per group nonce, fence, first and last place of each row of jobs; then per settlement nonce,
+--   fence, id, kind (0 completed, 1 cancelled, 2 retry, 3 bury, 4 release), delay in ms, reason of a release (0 unstarted,
+--   1 stop, 2 unknown-type, 3 loss-backoff, 4 snooze), error as JSON.
+-- Answer: 1 places (from 1) of the leases that were lost, 2 the claimed jobs as `claims` has them under the nonce, '' without a
+--   job; of a claim made again, a hyphen for the level of each that has left, 3 their bodies, as JSON or apart, 4 '1': paused,
+--   5 ms until the next job is due or claim ends (-1: none waits), 6 fence, 7 now, 8 jobs without a body, 9 as JSON, of each job
+--   0 or its place in line (0: not known) and its counters; '': none came back.
 -- Cost: O(log n) a job; some hundred jobs are taken back, and 500 moved, at the most.
--- Safe because: a lease lives while its claim is in `leased` with an end that has not come, and while `held` says that its job
---   belongs to it. Whatever takes a job out of a claim removes that mark, and a fence is given once, so a late holder finds
---   nothing. A job is put where it goes before it is taken from where it was. With `allow-oom` a full server can be emptied.
+-- Safe because: a lease lives while its part of the claim is in `leased` with an end that has not come, and while `claims` says
+--   that its job has not left. Whatever takes a job out of a claim writes that it has, and a fence is given once, so a late
+--   holder finds nothing. A job is put where it goes before it is taken from where it was. With `allow-oom` a full server can
+--   be emptied.
 --@ clock
-local jobs, meta, errors, held, claims, leased, scheduled, dead, state, hint = unpack(KEYS, 1, 10)
+local jobs, meta, errors, claims, leased, scheduled, dead, state, hint = unpack(KEYS, 1, 9)
 --@ leases
 --@ wake
 --@ settle
 --@ tend
--- Above `hash-max-listpack-value`, which is 64 unless somebody set it.
-local TOO_LONG = string.rep('-', 65)
 
 local argument = 10
 for _ = 1, tonumber(ARGV[8]) do
@@ -46,19 +46,16 @@ take_back_ended()
 move_due()
 
 local nonce, apart = ARGV[3], ARGV[4] == '1'
-local ids, levels, count = {}, {}, 0
-local record = call('HGET', claims, nonce)
-local fence = record and string.match(record, '^%d+')
+local ids, levels, places, count = {}, {}, {}, 0
+local made = open(nonce)
 
 -- This claim was made before and its answer lost: what it still holds, as it was leased then.
 local function find_held()
-  local all = {}
-  for at = #fence + 2, #record, 37 do all[#all + 1] = string.sub(record, at + 1, at + 36) end
-  local marks = call('HMGET', held, unpack(all))
-  for i = 1, #all do
-    if marks[i] and belongs(marks[i], fence) and lives(nonce .. ':' .. marks[i]) then
+  for at = 1, made.size do
+    local part = part_at(made, at)
+    if part and lives(made, part) then
       count = count + 1
-      ids[count], levels[count] = all[i], '-'
+      ids[count], levels[count], places[count] = id_at(made, at), level_at(made, at), at
     end
   end
 end
@@ -67,14 +64,14 @@ local function find_ready()
   for _, level in ipairs({ '0', '1', '2', '3' }) do
     if count == want then return end
     -- Without the places: a server prints each with all its digits, and few are needed.
-    for _, id in ipairs(call('ZRANGE', KEYS[11 + level], 0, want - count - 1)) do
+    for _, id in ipairs(call('ZRANGE', KEYS[10 + level], 0, want - count - 1)) do
       count = count + 1
       ids[count], levels[count] = id, level
     end
   end
 end
 
-if record then find_held() else find_ready() end
+if made then find_held() else find_ready() end
 
 if count == 0 then
   local next_at = nil
@@ -89,48 +86,52 @@ local bodies = call('HMGET', jobs, unpack(ids))
 local counters = call('EXISTS', meta) == 1 and call('HMGET', meta, unpack(ids))
 local missing = 0
 
-if not record then
+local fence = made and made.fence
+if not made then
   fence = string.format('%.0f', math.max(us, tonumber(known[2] or 0) + 1))
   call('HSET', state, 'fence', fence)
 end
 
 -- Few and long pieces, none made twice: the server reckons a hash of every text that a script makes, from all its characters.
-local list, found, numbers, marks, taken = { fence .. ' ' }, {}, {}, {}, {}
+local held, held_levels, held_places, found, numbers, taken = {}, {}, {}, {}, {}, {}
 for i = 1, count do
   local id, level, body = ids[i], levels[i], bodies[i]
   taken[level] = (taken[level] or 0) + 1
   -- A place in line without a job: somebody else wrote here. It is dropped, and told.
   if body then
     local n = #found + 1
-    found[n] = body
-    marks[2 * n - 1], marks[2 * n] = id, fence
-    list[2 * n], list[2 * n + 1] = level, id
+    found[n], held[n], held_levels[n], held_places[n] = body, id, level, places[i]
     if counters then
       -- What somebody else wrote there would make the answer unreadable, and with it every claim.
       local whole = counters[i] and string.find(counters[i], COUNTERS)
-      local place = whole and not record and call('ZSCORE', KEYS[11 + level], id) or '0'
+      local place = whole and not made and call('ZSCORE', KEYS[10 + level], id) or '0'
       numbers[n] = whole and '[' .. place .. ',' .. counters[i] .. ']' or '0'
     end
   else
     missing = missing + 1
   end
 end
-local claimed = table.concat(list)
+
+-- The record of a claim that was made before, without the jobs that have left since.
+local function record_again()
+  local shown = {}
+  for at = 1, made.size do shown[at] = '-' end
+  for n, at in ipairs(held_places) do shown[at] = held_levels[n] end
+  return fence .. ' ' .. table.concat(shown) .. ' ' .. string.sub(made.record, made.ids + 1)
+end
+
+local claimed = made and record_again() or fence .. ' ' .. table.concat(held_levels) .. ' ' .. table.concat(held)
 
 local function lease()
   if #found > 0 then
-    -- A hash of less than some 500 short fields is a list to the server, and finding one of them means to look through half of
-    -- it. A field too long for a list makes it a table, which it stays until it is empty.
-    call('HSET', held, TOO_LONG, '', unpack(marks))
-    call('HDEL', held, TOO_LONG)
-    call('HSET', claims, nonce, claimed, nonce .. '#', #found)
+    call('HSET', claims, nonce, claimed, nonce .. '#', string.rep('1', #found))
     call('ZADD', leased, from + ARGV[2], nonce .. ':' .. fence)
   end
-  for level, jobs_taken in pairs(taken) do call('ZREMRANGEBYRANK', KEYS[11 + level], 0, jobs_taken - 1) end
-  if count == want and call('EXISTS', KEYS[11], KEYS[12], KEYS[13], KEYS[14]) > 0 then wake() end
+  for level, jobs_taken in pairs(taken) do call('ZREMRANGEBYRANK', KEYS[10 + level], 0, jobs_taken - 1) end
+  if count == want and call('EXISTS', KEYS[10], KEYS[11], KEYS[12], KEYS[13]) > 0 then wake() end
 end
 
-if not record then lease() end
+if not made then lease() end
 if #found == 0 then claimed = '' end
 -- Together, unless one of the payloads was found to be no JSON: it must not hide its neighbours.
 if not apart then found = '[[' .. table.concat(found, '],[') .. ']]' end

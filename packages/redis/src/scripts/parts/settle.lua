@@ -4,31 +4,28 @@ local earliest, came_back = nil, false
 local FRESH = '0,0,0,0,0,0,0'
 local COUNTERS = '^(%d+),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)$'
 
--- Many completions of one claim at once: `text` is their ids, 36 characters each.
-local function complete(nonce, fence, text)
-  local ids = {}
-  for at = 1, #text, 36 do ids[#ids + 1] = string.sub(text, at, at + 35) end
-  local marks = call('HMGET', held, unpack(ids))
-  local gone, left, unsplit = {}, {}, 0
-  local is_alive = lives(nonce .. ':' .. fence)
-  for i = 1, #ids do
-    local mark = marks[i]
-    if mark == fence and is_alive then
-      unsplit = unsplit + 1
-      gone[#gone + 1] = ids[i]
-    elseif mark and mark ~= fence and belongs(mark, fence) and lives(nonce .. ':' .. mark) then
-      gone[#gone + 1] = ids[i]
-      left[mark] = (left[mark] or 0) + 1
-    else
-      lost[#lost + 1] = place + i
+-- Completions of one claim: the jobs from the first to the last place of each row.
+local function complete(nonce, fence, rows)
+  local claim = open(nonce)
+  local is_ours = claim and claim.fence == fence
+  local each = is_ours and { string.byte(claim.states, 1, -1) } or {}
+  local gone, parts_left = {}, {}
+  for first, last in string.gmatch(rows, '(%d+) (%d+)') do
+    for at = tonumber(first), tonumber(last) do
+      place = place + 1
+      local part = each[at] == HELD and '' or each[at] == APART and part_at(claim, at)
+      if part and lives(claim, part) then
+        each[at] = LEFT
+        gone[#gone + 1] = id_at(claim, at)
+        parts_left[part] = true
+      else
+        lost[#lost + 1] = place
+      end
     end
   end
-  if unsplit > 0 then left[fence] = unsplit end
-  place = place + #ids
   if #gone == 0 then return end
   call('HDEL', jobs, unpack(gone))
-  call('HDEL', held, unpack(gone))
-  for mark, count in pairs(left) do leave(nonce, mark, count) end
+  save(claim, string.char(unpack(each)), parts_left)
 end
 
 local function add_error(id, text)
@@ -46,7 +43,7 @@ local function put_back(id, level, delay)
     call('ZADD', scheduled, from + delay, level .. id)
     if not earliest or from + delay < earliest then earliest = from + delay end
   else
-    call('ZADD', KEYS[11 + level], us - AHEAD + returns, id)
+    call('ZADD', KEYS[10 + level], us - AHEAD + returns, id)
     returns = returns + 1
     came_back = true
   end
@@ -54,9 +51,9 @@ end
 
 local function end_for_good(id, counters, cancelled)
   if ARGV[6] ~= '0' then
-    call('HSET', KEYS[16], id, call('HGET', jobs, id) or '', id .. '.facts', cancelled .. ',' .. counters,
+    call('HSET', KEYS[15], id, call('HGET', jobs, id) or '', id .. '.facts', cancelled .. ',' .. counters,
       id .. '.errors', call('HGET', errors, id) or '')
-    call('ZADD', KEYS[15], us, id)
+    call('ZADD', KEYS[14], us, id)
   end
   for _, key in ipairs({ meta, errors, jobs }) do call('HDEL', key, id) end
 end
@@ -79,8 +76,10 @@ end
 -- One settlement of any kind.
 local function settle(nonce, fence, id, kind, delay, reason, text)
   place = place + 1
-  local mark = call('HGET', held, id)
-  if not mark or not belongs(mark, fence) or not lives(nonce .. ':' .. mark) then
+  local claim = open(nonce)
+  local at = claim and claim.fence == fence and place_of(claim, id)
+  local part = at and part_at(claim, at)
+  if not part or not lives(claim, part) then
     lost[#lost + 1] = place
     return
   end
@@ -93,20 +92,19 @@ local function settle(nonce, fence, id, kind, delay, reason, text)
     if kind == '3' then
       call('ZADD', dead, us + place, id)
     else
-      put_back(id, level_in(part_of(nonce, mark), id), tonumber(delay))
+      put_back(id, level_at(claim, at), tonumber(delay))
     end
   end
-  call('HDEL', held, id)
-  leave(nonce, mark, 1)
+  leave(claim, at)
 end
 
 -- Records of completed jobs are kept for a time, and no more than so many.
 local function trim_records()
-  local old = call('ZRANGE', KEYS[15], '-inf', us - ARGV[6] * 1000, 'BYSCORE', 'LIMIT', 0, 500)
-  local excess = call('ZCARD', KEYS[15]) - ARGV[7]
-  if #old == 0 and excess > 0 then old = call('ZRANGE', KEYS[15], 0, math.min(excess, 500) - 1) end
+  local old = call('ZRANGE', KEYS[14], '-inf', us - ARGV[6] * 1000, 'BYSCORE', 'LIMIT', 0, 500)
+  local excess = call('ZCARD', KEYS[14]) - ARGV[7]
+  if #old == 0 and excess > 0 then old = call('ZRANGE', KEYS[14], 0, math.min(excess, 500) - 1) end
   for _, id in ipairs(old) do
-    call('HDEL', KEYS[16], id, id .. '.facts', id .. '.errors')
-    call('ZREM', KEYS[15], id)
+    call('HDEL', KEYS[15], id, id .. '.facts', id .. '.errors')
+    call('ZREM', KEYS[14], id)
   end
 end

@@ -2,32 +2,26 @@
 
 -- Takes back what an ended claim held (G2.10): charged as an attempt, ready since the end of the lease.
 local function take_back(entry, ended_at)
-  local mark = string.sub(entry, 38)
-  local part = part_of(string.sub(entry, 1, 36), mark)
-  local list = string.match(call('HGET', claims, part) or '', '^%d+ (.*)$') or ''
-  local ids, levels, gone = {}, {}, {}
-  for at = 1, #list, 37 do
-    levels[#levels + 1] = string.sub(list, at, at)
-    ids[#ids + 1] = string.sub(list, at + 1, at + 36)
-  end
-  if #ids > 0 then
-    local marks = call('HMGET', held, unpack(ids))
+  local claim, part = read_entry(entry)
+  local places = claim and places_in(claim, part) or {}
+  if #places > 0 then
+    local ids = {}
+    for i, at in ipairs(places) do ids[i] = id_at(claim, at) end
     local counters = call('HMGET', meta, unpack(ids))
-    for i = 1, #ids do
-      if marks[i] == mark then
-        local attempt, deliveries, losses, interruptions, redrives, _, unknown_since =
-          string.match(counters[i] or FRESH, COUNTERS)
-        call('HSET', meta, ids[i], table.concat(
-          { attempt + 1, deliveries + 1, losses + 1, interruptions, redrives, 0, unknown_since }, ','))
-        call('ZADD', KEYS[11 + levels[i]], ended_at * 1000 - AHEAD + i, ids[i])
-        gone[#gone + 1] = ids[i]
-      end
+    local each = { string.byte(claim.states, 1, -1) }
+    for i, at in ipairs(places) do
+      local attempt, deliveries, losses, interruptions, redrives, _, unknown_since =
+        string.match(counters[i] or FRESH, COUNTERS)
+      call('HSET', meta, ids[i], table.concat(
+        { attempt + 1, deliveries + 1, losses + 1, interruptions, redrives, 0, unknown_since }, ','))
+      call('ZADD', KEYS[10 + level_at(claim, at)], ended_at * 1000 - AHEAD + i, ids[i])
+      each[at] = LEFT
     end
-    if #gone > 0 then call('HDEL', held, unpack(gone)) end
+    save(claim, string.char(unpack(each)), { [part] = true })
+  else
+    call('ZREM', leased, entry)
   end
-  call('HDEL', claims, part, part .. '#')
-  call('ZREM', leased, entry)
-  return #gone
+  return #places
 end
 
 local function take_back_ended()
@@ -45,7 +39,7 @@ local function move_due()
   if #due == 0 then return end
   local members = {}
   for i = 1, #due, 2 do
-    call('ZADD', KEYS[11 + string.sub(due[i], 1, 1)], due[i + 1] * 1000, string.sub(due[i], 2))
+    call('ZADD', KEYS[10 + string.sub(due[i], 1, 1)], due[i + 1] * 1000, string.sub(due[i], 2))
     members[#members + 1] = due[i]
   end
   call('ZREM', scheduled, unpack(members))
