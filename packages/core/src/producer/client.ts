@@ -115,7 +115,8 @@ class BackendClient<C extends Capabilities> implements Client<C> {
       const startedAt = performance.now();
       const given = options as AnyEnqueueOptions | undefined;
       const deadlineAt = startedAt + this.#timeoutOf(given);
-      const job = await this.#check(definition, input, given, deadlineAt);
+      const checked = this.#check(definition, input, given, deadlineAt);
+      const job = checked instanceof Promise ? await checked : checked;
       if (given?.tx !== undefined) return await this.#enqueueIn(given.tx, job, deadlineAt);
       return resultOf(await this.#coalescer.add(job, deadlineAt));
     } finally {

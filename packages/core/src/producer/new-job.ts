@@ -6,7 +6,7 @@ import { durationMs, shown } from '../options/duration.ts';
 import { assertKnownOptions, wholeNumber } from '../options/known-options.ts';
 import { isPlainObject } from '../options/plain-object.ts';
 import { type AnyEnqueueOptions, ENQUEUE_OPTIONS } from './enqueue-options.ts';
-import { jobBytes } from './job-size.ts';
+import { jobBytes, mostBytes } from './job-size.ts';
 import { newId } from './new-id.ts';
 import { payloadText } from './payload-text.ts';
 
@@ -101,6 +101,7 @@ function checkedHeaders(headers: unknown): Readonly<Record<string, string>> {
 }
 
 function assertSize(job: NewJob, limit: number): void {
+  if (mostBytes(job) <= limit) return;
   const bytes = jobBytes(job);
   if (bytes <= limit) return;
   throw new SuretyError(

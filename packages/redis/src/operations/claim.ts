@@ -182,7 +182,9 @@ function read(context: Context, claimed: Claimed, bodies: string, origin: Origin
   const leases = toLeases(claimed, bodies, origin);
   if (leases === null) return null;
   const state = context.queues.of(origin.queue);
-  state.meanBytes = (state.meanBytes + (claimed.jobs.length + bodies.length) / leases.length) / 2;
+  const bytes = (claimed.jobs.length + bodies.length) / leases.length;
+  // The more jobs, the more they tell: a hundred small ones nearly all, a lone one little.
+  state.meanBytes += (bytes - state.meanBytes) * (leases.length / (leases.length + 10));
   return leases;
 }
 
