@@ -59,10 +59,9 @@ export function createListener(settings: ListenerSettings): Listener {
     let backoffMs = FIRST_BACKOFF_MS;
     while (watch.waiters.size > 0 && !stopping.signal.aborted) {
       try {
-        const popped = await popOnce(watch);
+        await popOnce(watch);
         backoffMs = FIRST_BACKOFF_MS;
         recovered();
-        if (popped) heard(watch);
       } catch (native) {
         if (stopping.signal.aborted) break;
         failing(native);
@@ -75,13 +74,16 @@ export function createListener(settings: ListenerSettings): Listener {
     watch.popping = false;
   }
 
-  async function popOnce({ queue, link }: Watch): Promise<boolean> {
+  async function popOnce(watch: Watch): Promise<void> {
+    const { queue, link } = watch;
     const client = link.usable() ?? (await link.ready(performance.now() + settings.connectTimeoutMs));
     try {
-      const popping = client.call('BLPOP', settings.hintOf(queue), BLOCK_S);
-      const answer = await within(popping, performance.now() + BLOCK_S * 1000 + LATE_MS);
-      if (answer === LATE) throw new Error('The connection is closed.');
-      return answer !== null;
+      // Told at once: a job waits for it.
+      const popping = client.call('BLPOP', settings.hintOf(queue), BLOCK_S).then((hint) => {
+        if (hint !== null) heard(watch);
+      });
+      if ((await within(popping, performance.now() + BLOCK_S * 1000 + LATE_MS)) !== LATE) return;
+      throw new Error('The connection is closed.');
     } catch (error) {
       link.drop(client);
       throw error;

@@ -847,10 +847,11 @@ local function wake_for_due(earliest)
   local head = call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')
   if head[2] and tonumber(head[2]) >= earliest then wake() end
 end
-local lost, place, returns = {}, 0, 0
-local earliest, came_back = nil, false
+local lost, earliest, came_back = {}, nil, false
 local FRESH = '0,0,0,0,0,0,0'
 local COUNTERS = '^(%d+),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)$'
+if ARGV[8] ~= '0' or ARGV[9] ~= '0' or ARGV[6] ~= '0' then
+local place, returns = 0, 0
 local function complete(nonce, fence, rows)
   local claim = open(nonce)
   local is_ours = claim and claim.fence == fence
@@ -945,6 +946,24 @@ local function trim_records()
     call('ZREM', KEYS[14], id)
   end
 end
+  local argument = 10
+  for _ = 1, tonumber(ARGV[8]) do
+    complete(unpack(ARGV, argument, argument + 2))
+    argument = argument + 3
+  end
+  for _ = 1, tonumber(ARGV[9]) do
+    settle(unpack(ARGV, argument, argument + 6))
+    argument = argument + 7
+  end
+  if ARGV[6] ~= '0' then trim_records() end
+  wake_for_due(earliest)
+end
+local want = tonumber(ARGV[1])
+local known = want > 0 and call('HMGET', state, 'paused', 'fence') or {}
+if want == 0 or known[1] then
+  if came_back then wake() end
+  return { lost, '', '', known[1] and 1 or 0, -1, '0', now, 0, '' }
+end
 local function take_back(entry, ended_at)
   local claim, part = read_entry(entry)
   local places = claim and places_in(claim, part) or {}
@@ -984,23 +1003,6 @@ local function move_due()
     members[#members + 1] = due[i]
   end
   call('ZREM', scheduled, unpack(members))
-end
-local argument = 10
-for _ = 1, tonumber(ARGV[8]) do
-  complete(unpack(ARGV, argument, argument + 2))
-  argument = argument + 3
-end
-for _ = 1, tonumber(ARGV[9]) do
-  settle(unpack(ARGV, argument, argument + 6))
-  argument = argument + 7
-end
-if ARGV[6] ~= '0' then trim_records() end
-wake_for_due(earliest)
-local want = tonumber(ARGV[1])
-local known = want > 0 and call('HMGET', state, 'paused', 'fence') or {}
-if want == 0 or known[1] then
-  if came_back then wake() end
-  return { lost, '', '', known[1] and 1 or 0, -1, '0', now, 0, '' }
 end
 take_back_ended()
 move_due()

@@ -20,20 +20,25 @@
 local jobs, meta, errors, claims, leased, scheduled, dead, state, hint = unpack(KEYS, 1, 9)
 --@ leases
 --@ wake
---@ settle
---@ tend
+local lost, earliest, came_back = {}, nil, false
+local FRESH = '0,0,0,0,0,0,0'
+local COUNTERS = '^(%d+),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)$'
 
-local argument = 10
-for _ = 1, tonumber(ARGV[8]) do
-  complete(unpack(ARGV, argument, argument + 2))
-  argument = argument + 3
+-- Of no use to a claim that was waiting, which a job waits for: a function costs when it is made, too.
+if ARGV[8] ~= '0' or ARGV[9] ~= '0' or ARGV[6] ~= '0' then
+--@ settle
+  local argument = 10
+  for _ = 1, tonumber(ARGV[8]) do
+    complete(unpack(ARGV, argument, argument + 2))
+    argument = argument + 3
+  end
+  for _ = 1, tonumber(ARGV[9]) do
+    settle(unpack(ARGV, argument, argument + 6))
+    argument = argument + 7
+  end
+  if ARGV[6] ~= '0' then trim_records() end
+  wake_for_due(earliest)
 end
-for _ = 1, tonumber(ARGV[9]) do
-  settle(unpack(ARGV, argument, argument + 6))
-  argument = argument + 7
-end
-if ARGV[6] ~= '0' then trim_records() end
-wake_for_due(earliest)
 
 local want = tonumber(ARGV[1])
 local known = want > 0 and call('HMGET', state, 'paused', 'fence') or {}
@@ -42,6 +47,7 @@ if want == 0 or known[1] then
   return { lost, '', '', known[1] and 1 or 0, -1, '0', now, 0, '' }
 end
 
+--@ tend
 take_back_ended()
 move_due()
 

@@ -1,8 +1,5 @@
--- Ends of leases. Needs the keys of settle-and-claim.lua and the parts clock and leases.
-local lost, place, returns = {}, 0, 0
-local earliest, came_back = nil, false
-local FRESH = '0,0,0,0,0,0,0'
-local COUNTERS = '^(%d+),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)$'
+-- Ends of leases. Needs the keys of settle-and-claim.lua, what it says of them, and the parts clock and leases.
+local place, returns = 0, 0
 
 -- Completions of one claim: the jobs from the first to the last place of each row.
 local function complete(nonce, fence, rows)
