@@ -206,7 +206,7 @@ export class Lane {
   #sendAcks(tags: readonly number[]): Promise<void> {
     if (!this.#isOpen) throw new Error('channel closed');
     // In one packet: one by one each would wake the broker.
-    return this.wire.together(() => {
+    return this.wire.together(this.#channel, () => {
       this.ack(tags);
       return this.#ask();
     });

@@ -81,7 +81,7 @@ export class Publisher {
     const results = messages.map(() => null);
     const batch: Batch = { messages, results, open: messages.length, done: resolve };
     if (messages.length === 0) resolve();
-    wire.together(() => {
+    wire.together(channel, () => {
       const outbox = new Outbox(channel);
       for (let index = 0; index < messages.length; index += 1) this.#send(outbox, batch, index, call);
       outbox.flush();
