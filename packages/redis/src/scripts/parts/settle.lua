@@ -1,4 +1,4 @@
--- Ends of leases. Needs the keys of settle-and-claim.lua, what it says of them, and the parts clock and leases.
+-- Ends of leases. Needs the keys and locals of settle-and-claim.lua and the parts clock and leases.
 local place, returns = 0, 0
 
 -- Completions of one claim: the jobs from the first to the last place of each row.

@@ -1,4 +1,4 @@
--- What time alone has moved. Needs the keys of settle-and-claim.lua and the parts clock and settle.
+-- What time alone has moved. Needs the keys and locals of settle-and-claim.lua and the parts clock and leases.
 
 -- Takes back what an ended claim held (G2.10): charged as an attempt, ready since the end of the lease.
 local function take_back(entry, ended_at)
