@@ -62,11 +62,16 @@ export async function claim(
 }
 
 /** Claims until so many came. */
-export async function claimAll(backend: Backend, queue: string, count: number): Promise<readonly Lease[]> {
+export async function claimAll(
+  backend: Backend,
+  queue: string,
+  count: number,
+  waitMs = 500,
+): Promise<readonly Lease[]> {
   const leases: Lease[] = [];
   const deadline = performance.now() + 20_000;
   while (leases.length < count) {
-    const came = await claim(backend, queue, { max: count - leases.length, waitMs: 500 });
+    const came = await claim(backend, queue, { max: count - leases.length, waitMs });
     leases.push(...came);
     if (performance.now() > deadline) throw new Error(`claimed ${leases.length} of ${count}`);
   }

@@ -1,4 +1,4 @@
-import type { Backend, NewJob } from '@surety/core/contract';
+import type { Backend, DeadSelection, NewJob } from '@surety/core/contract';
 import { type RabbitmqServer, startRabbitmq } from '@surety/testbed';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accept, CALL, claim, claimAll, eventually, freshQueue, newJob, opened } from './backends.ts';
@@ -12,8 +12,13 @@ afterAll(() => server.destroy());
 
 const ERROR = { code: 'HANDLER_FAILED', name: 'Error', message: 'x', stack: null, attempt: 1 };
 
-async function dead(backend: Backend, queue: string, count: number): Promise<readonly NewJob[]> {
-  const jobs = Array.from({ length: count }, () => newJob(queue));
+async function dead(
+  backend: Backend,
+  queue: string,
+  count: number,
+  typeOf: (n: number) => string = () => 'task',
+): Promise<readonly NewJob[]> {
+  const jobs = Array.from({ length: count }, (_, n) => newJob(queue, { type: typeOf(n) }));
   await accept(backend, jobs);
   const leases = await claimAll(backend, queue, count);
   await backend.settle(
@@ -53,6 +58,23 @@ describe('dead letters', () => {
       { status: 'discarded', id: last },
     ]);
     expect((await backend.counts(queue, CALL)).dead.value).toBe(399);
+  });
+
+  it('that were discarded or redriven do not come back', async () => {
+    await using backend = await opened({ url: server.url });
+    const queue = freshQueue();
+    const types = ['kept', 'discarded', 'kept', 'redriven'];
+    await dead(backend, queue, 280, (n) => types[n % 4] ?? '');
+    const select = (type: string | null): DeadSelection => ({ limit: 500, type });
+    expect(await backend.deadLetters.discard(queue, select('discarded'), CALL)).toHaveLength(70);
+    expect(await backend.deadLetters.redrive(queue, select('redriven'), CALL)).toHaveLength(70);
+    const { ready, dead: left } = await backend.counts(queue, CALL);
+    expect([ready.value, left.value]).toEqual([70, 140]);
+    const page = { queue, limit: 500, cursor: null, type: null };
+    const { entries } = await backend.deadLetters.list(page, CALL);
+    expect(new Set(entries.map(({ type }) => type))).toEqual(new Set(['kept']));
+    expect(await backend.deadLetters.discard(queue, select(null), CALL)).toHaveLength(140);
+    expect((await backend.counts(queue, CALL)).dead.value).toBe(0);
   });
 
   it('are seen by several who look at once', async () => {

@@ -1,12 +1,19 @@
 import type { Message } from 'amqplib';
 import { describe, expect, it } from 'vitest';
-import { Acknowledgements, NOT_SENT } from '../src/claims/acknowledgements.ts';
+import { Acknowledgements, type AcknowledgingChannel, NOT_SENT } from '../src/claims/acknowledgements.ts';
 import { Arrivals } from '../src/claims/arrivals.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function turns(count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) await turn();
+}
+
+function acknowledging(
+  send: AcknowledgingChannel['send'],
+  makeRoom: AcknowledgingChannel['makeRoom'] = turn,
+): Acknowledgements {
+  return new Acknowledgements({ send, makeRoom });
 }
 
 function message(deliveryTag: number): Message {
@@ -21,9 +28,9 @@ describe('acknowledgements', () => {
   it('of one turn go out together, and each caller hears of the arrival', async () => {
     const sent: (readonly number[])[] = [];
     const arrived = Promise.withResolvers<void>();
-    const acknowledgements = new Acknowledgements((tags) => {
+    const acknowledgements = acknowledging((tags) => {
       sent.push(tags);
-      return arrived.promise;
+      return { left: [], arrived: arrived.promise };
     });
     let ended = 0;
     const calls = [[1], [2, 3], [4]].map((tags) => acknowledgements.add(tags).then(() => ended++));
@@ -37,12 +44,39 @@ describe('acknowledgements', () => {
   });
 
   it('that could not be sent are told apart from those whose answer was lost', async () => {
-    const closed = new Acknowledgements(() => {
+    const closed = acknowledging(() => {
       throw new Error('channel closed');
     });
     expect(await closed.add([1])).toBe(NOT_SENT);
-    const cut = new Acknowledgements(() => Promise.reject(new Error('connection closed')));
+    const cut = acknowledging(() => ({
+      left: [],
+      arrived: Promise.reject(new Error('connection closed')),
+    }));
     await expect(cut.add([1])).rejects.toThrow('connection closed');
+  });
+
+  it('for which there is no room yet follow when there is, each with a question behind', async () => {
+    const sent: (readonly number[])[] = [];
+    let [answers, made] = [0, 0];
+    const acknowledgements = acknowledging(
+      (tags) => {
+        sent.push(tags.slice(0, 2));
+        return { left: tags.slice(2), arrived: turn().then(() => void answers++) };
+      },
+      async () => void made++,
+    );
+    await acknowledgements.add([1, 2, 3, 4, 5]);
+    expect([sent, answers, made]).toEqual([[[1, 2], [3, 4], [5]], 3, 2]);
+  });
+
+  it('of which some were not sent before the channel closed are no success', async () => {
+    let sent = 0;
+    const acknowledgements = acknowledging((tags) => {
+      sent += 1;
+      if (sent > 1) throw new Error('channel closed');
+      return { left: tags.slice(1), arrived: turn() };
+    });
+    await expect(acknowledgements.add([1, 2])).rejects.toThrow('channel closed');
   });
 });
 

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { Channel, Message } from 'amqplib';
 import { LATE, within } from '../call.ts';
-import type { Consumer } from './deliveries.ts';
+import { type Consumer, newConsumer, roomOf } from './deliveries.ts';
 
 /** What a fitted consumer works for. */
 export interface ConsumerEvents {
@@ -12,6 +11,8 @@ export interface ConsumerEvents {
   /** It was attached or cancelled. */
   readonly changed: () => void;
   readonly failed: (error: unknown) => void;
+  /** Asks what is answered by way of the queue's log. */
+  readonly logged: <T>(question: () => Promise<T>) => Promise<T>;
 }
 
 /** How long a claim puts up with a consumer that may bring less than it asks for. */
@@ -40,7 +41,7 @@ export class FittedConsumer {
   /** What it may still bring. */
   get room(): number {
     const consumer = this.#consumer;
-    return consumer === null ? 0 : Math.max(0, consumer.prefetch - consumer.unacked);
+    return consumer === null ? 0 : Math.max(0, roomOf(consumer));
   }
 
   /** Resolves once the change under way is over. */
@@ -54,12 +55,12 @@ export class FittedConsumer {
     if (this.#changing !== null || this.#ended || needed === 0) return;
     const consumer = this.#consumer;
     if (consumer === null) return this.#change(() => this.#attach());
-    const may = consumer.prefetch - consumer.unacked;
+    const may = roomOf(consumer);
     if (may === needed) return;
     if (may <= 0 || may > needed) return this.#refit();
     // Settlements under way may free the rest; only if they do not is another consumer worth its two round trips.
     setTimeout(() => {
-      if (this.#consumer === consumer && consumer.prefetch - consumer.unacked < this.#needed()) this.#refit();
+      if (this.#consumer === consumer && roomOf(consumer) < this.#needed()) this.#refit();
     }, SHORT_MS).unref();
   }
 
@@ -71,6 +72,15 @@ export class FittedConsumer {
     this.#change(() => this.#cancel());
     if (this.#changing !== null && (await within(this.#changing, deadline)) === LATE) return false;
     return !this.#ended;
+  }
+
+  /** Gives its place to another. False: there is none, and nothing was asked. */
+  async replace(): Promise<boolean> {
+    await this.#changing;
+    if (this.#consumer === null || this.#ended) return false;
+    this.#refit();
+    await this.#changing;
+    return true;
   }
 
   /** The channel is gone. */
@@ -102,21 +112,23 @@ export class FittedConsumer {
   }
 
   async #attach(): Promise<void> {
-    const consumer: Consumer = { tag: randomUUID(), prefetch: this.#needed(), unacked: 0 };
+    const consumer = newConsumer(this.#needed());
     this.#consumer = consumer;
     // Sent one after the other without a pause, so that no other claim's prefetch comes in between.
-    await Promise.all([
-      this.#channel.prefetch(consumer.prefetch, false),
-      this.#channel.consume(this.#queue, (message) => this.#events.received(consumer, message), {
-        consumerTag: consumer.tag,
-      }),
-    ]);
+    await this.#events.logged(() =>
+      Promise.all([
+        this.#channel.prefetch(consumer.prefetch, false),
+        this.#channel.consume(this.#queue, (message) => this.#events.received(consumer, message), {
+          consumerTag: consumer.tag,
+        }),
+      ]),
+    );
   }
 
   async #cancel(): Promise<void> {
     const consumer = this.#consumer;
     if (consumer === null) return;
     this.#consumer = null;
-    await this.#channel.cancel(consumer.tag);
+    await this.#events.logged(() => this.#channel.cancel(consumer.tag));
   }
 }

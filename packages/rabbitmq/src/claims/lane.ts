@@ -1,18 +1,21 @@
 import type { Channel, Message } from 'amqplib';
 import { type Call, failure, LATE, timedOut, within } from '../call.ts';
 import { answered, distrust, type Wire } from '../wire/open-wire.ts';
-import { Acknowledgements, NOT_SENT } from './acknowledgements.ts';
+import { Acknowledgements, type AcknowledgingChannel, NOT_SENT } from './acknowledgements.ts';
 import { Arrivals } from './arrivals.ts';
 import { askLeader } from './ask-leader.ts';
 import { type Consumer, Deliveries } from './deliveries.ts';
 import { FittedConsumer } from './fitted-consumer.ts';
+import { Handing } from './handing.ts';
 import { CANCELLED, type LaneEvents, RENEWED } from './lane-events.ts';
 import { takeReady } from './take-ready.ts';
+import { Unproven } from './unproven.ts';
 import { type Waited, Waiters } from './waiters.ts';
 
 /** How long a consumer is kept open after a claim, for the next one. */
 const LINGER_MS = 50;
-const BUSY_MS = 5;
+/** For jobs to prove what was acknowledged before: a write takes a slow disk some ms. */
+const PROVEN_MS = 10;
 /** An aborted claim does not wait longer than this for the broker to confirm that nothing more comes. */
 const CANCEL_MS = 700;
 
@@ -27,15 +30,19 @@ export class Lane {
   readonly #channel: Channel;
   readonly #events: LaneEvents;
   readonly #deliveries: Deliveries;
-  readonly #acknowledgements: Acknowledgements = new Acknowledgements((tags) => this.#sendAcks(tags));
-  readonly #arrivals: Arrivals = new Arrivals(() => this.#flush());
+  readonly #acknowledgements: Acknowledgements = new Acknowledgements({
+    send: (tags) => this.#sendAcks(tags),
+    makeRoom: () => this.#makeRoom(),
+  });
+  readonly #unproven: Unproven = new Unproven();
+  readonly #arrivals: Arrivals = new Arrivals(() => this.#handing.arrived());
   readonly #waiters: Waiters = new Waiters();
+  readonly #handing: Handing = new Handing(this.#arrivals, this.#waiters, () => this.#lingerOn());
   /** By calls that do not wait for a delivery, only for a consumer. */
   #asked = 0;
   readonly #consumer: FittedConsumer;
   #linger: NodeJS.Timeout | null = null;
   #isOpen = true;
-  #ackedAt = Number.NEGATIVE_INFINITY;
   /** Ready jobs in the broker's queue, as far as known. */
   #behind = 0;
   #heardAt: number = performance.now();
@@ -46,7 +53,7 @@ export class Lane {
     this.#name = name;
     this.#channel = channel;
     this.#events = events;
-    this.#deliveries = new Deliveries(channel);
+    this.#deliveries = new Deliveries(channel, this.#unproven);
     this.#consumer = new FittedConsumer(channel, name, {
       // What has arrived is as good as theirs.
       needed: () => Math.max(0, this.#asked + this.#waiters.asked - this.#arrivals.count),
@@ -56,6 +63,7 @@ export class Lane {
       },
       changed: () => (this.#waiters.size > 0 || this.#asked > 0 ? this.#fit() : this.#lingerOn()),
       failed: (error) => this.#end(error),
+      logged: (question) => this.#unproven.behind(question),
     });
     channel.on('error', (error) => this.#end(error));
     channel.on('close', () => this.#end(new Error('channel closed')));
@@ -84,7 +92,7 @@ export class Lane {
   async take(max: number, call: Call): Promise<Message[]> {
     await this.#consumer.detach(call.deadline);
     if (this.#arrivals.count > 0) return this.#arrivals.take(max);
-    const taking = takeReady(this.#channel, this.#name, max, (...delivery) => this.#received(...delivery));
+    const taking = this.#takeReady(max);
     const from = performance.now();
     const heard = this.wire.heardBytes;
     const taken = await within(taking, call.deadline);
@@ -104,7 +112,7 @@ export class Lane {
     // Delivered, or ready and certain to be brought.
     const coming = this.#arrivals.count + Math.min(this.#behind, this.#consumer.room);
     const messages = await this.#arrivals.gather(max, coming);
-    this.#hand();
+    this.#handing.hand();
     this.#lingerOn();
     return messages;
   }
@@ -112,7 +120,7 @@ export class Lane {
   /** Waits for a first job. Resolves empty when the time is over, and with what it holds when the signal aborts. */
   async wait(max: number, waitMs: number, signal: AbortSignal | null): Promise<Waited> {
     if (this.#arrivals.count > 0) {
-      const messages = await this.#takeSome(max);
+      const messages = await this.#handing.take(max);
       if (messages.length > 0 || signal?.aborted === true) return { messages, paused: false };
     }
     if (!this.#isOpen) throw new Error('channel closed');
@@ -144,13 +152,6 @@ export class Lane {
   /** Back into the queue, unharmed. */
   async giveBack(messages: readonly Message[]): Promise<void> {
     if (messages.length > 0 && this.#isOpen) await this.#events.unclaimed(this, messages);
-  }
-
-  /** Acknowledges; in one frame what can be. Throws when the channel is closed: nothing was sent then. */
-  ack(tags: readonly number[]): void {
-    this.#deliveries.ack(tags);
-    this.#ackedAt = performance.now();
-    this.#lingerOn();
   }
 
   /** Back into the queue, counted by the broker on every version. */
@@ -203,13 +204,30 @@ export class Lane {
     }
   }
 
-  #sendAcks(tags: readonly number[]): Promise<void> {
+  #sendAcks(tags: readonly number[]): ReturnType<AcknowledgingChannel['send']> {
     if (!this.#isOpen) throw new Error('channel closed');
     // In one packet: one by one each would wake the broker.
     return this.wire.together(this.#channel, () => {
-      this.ack(tags);
-      return this.#ask();
+      const left = this.#deliveries.ack(tags);
+      this.#handing.acknowledged();
+      this.#lingerOn();
+      return { left, arrived: this.#ask() };
     });
+  }
+
+  /** What the next jobs prove costs nothing. Where none come the consumer is made anew, and without one the queue is asked for a job, which goes back. */
+  async #makeRoom(): Promise<void> {
+    if (this.#unproven.room === 0 && this.#consumer.isAttached && this.#behind > 0)
+      await within(this.#unproven.changed(), performance.now() + PROVEN_MS);
+    while (this.#isOpen && this.#unproven.room === 0) {
+      if (!(await this.#consumer.replace())) await this.giveBack(await this.#takeReady(1));
+    }
+  }
+
+  #takeReady(max: number): Promise<Message[]> {
+    const received = (...delivery: readonly [Consumer | null, Message | null]): void =>
+      this.#received(...delivery);
+    return this.#unproven.behind(() => takeReady(this.#channel, this.#name, max, received));
   }
 
   async #ask(): Promise<void> {
@@ -221,36 +239,6 @@ export class Lane {
     if (message === null) this.#end(CANCELLED);
     else this.#deliveries.add(message, consumer);
     this.#heardAt = performance.now();
-  }
-
-  #flush(): void {
-    const waiter = this.#waiters.first;
-    if (waiter === undefined) return this.#lingerOn();
-    if (!this.#isBusy()) return this.#hand();
-    void this.#arrivals.gather(waiter.max, waiter.max).then((messages) => {
-      // Whoever waits by now.
-      this.#arrivals.putBack(messages);
-      this.#hand();
-    });
-  }
-
-  #hand(): void {
-    while (this.#arrivals.count > 0) {
-      const waiter = this.#waiters.first;
-      if (waiter === undefined) return this.#lingerOn();
-      waiter.end({ messages: this.#arrivals.take(waiter.max), paused: false });
-    }
-  }
-
-  async #takeSome(max: number): Promise<Message[]> {
-    const messages = this.#isBusy() ? await this.#arrivals.gather(max, max) : this.#arrivals.take(max);
-    this.#hand();
-    return messages;
-  }
-
-  /** Just acknowledged: jobs end one after the other, and what comes is worth gathering. An idle worker gets a lone job at once. */
-  #isBusy(): boolean {
-    return performance.now() - this.#ackedAt < BUSY_MS;
   }
 
   /**

@@ -170,7 +170,10 @@ export class Lanes {
     const recent = this.#recent.get(lane) ?? new RecentCopies();
     this.#recent.set(lane, recent);
     recent.add(copied);
-    lane.ack(copied.map(({ fields }) => fields.deliveryTag));
+    await lane.acknowledge(
+      copied.map(({ fields }) => fields.deliveryTag),
+      startCall('claim', GIVE_BACK),
+    );
   }
 
   #copyOf(queue: string, message: Message): Outgoing {

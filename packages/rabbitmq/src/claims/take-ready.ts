@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Channel, Message } from 'amqplib';
-import type { Consumer } from './deliveries.ts';
+import { type Consumer, newConsumer } from './deliveries.ts';
 
 /** Takes up to so many that are ready and does not wait for any. `received` hears of each: without a consumer it was got by asking; null: the broker ended the consumer. */
 export async function takeReady(
@@ -19,7 +18,7 @@ export async function takeReady(
     if (message !== false) take(null, message);
     return taken;
   }
-  const consumer: Consumer = { tag: randomUUID(), prefetch: max, unacked: 0 };
+  const consumer = newConsumer(max);
   // A consumer that is cancelled as soon as it was made: what is ready comes before the broker confirms the end. Asked for one after the other without a
   // pause, so that no other claim's prefetch comes in between.
   await Promise.all([

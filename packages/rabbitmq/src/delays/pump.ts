@@ -65,7 +65,8 @@ export class Pump {
     this.#queue = queue;
     this.#setting = setting;
     this.#recent = recent;
-    this.#deliveries = new Deliveries(channel);
+    // A kill right after leaves both copies of what was not written yet, as one before the acknowledgement does.
+    this.#deliveries = new Deliveries(channel, null);
     channel.on('error', (error) => (replyCode(error) === 404 ? this.#lost() : this.#end()));
     channel.on('close', () => this.#end());
   }

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Channel, ConsumeMessage } from 'amqplib';
 import { type Call, LATE, timedOut, within } from '../call.ts';
+import { Deliveries } from '../claims/deliveries.ts';
+import { Unproven } from '../claims/unproven.ts';
 import type { Envelope } from '../envelope.ts';
 import { decode } from '../message-body.ts';
 import { fromNative, replyCode } from '../native-errors.ts';
@@ -21,7 +23,7 @@ export interface DeadEntry {
 export interface DeadScan<T> {
   /** Whether an entry is wanted, and whether the search may end with it. */
   readonly visit: (entry: DeadEntry) => { readonly wanted: boolean; readonly enough: boolean };
-  /** `remove` acknowledges one; it is gone once the scan has ended. */
+  /** What is given to `remove` is gone once the scan has ended. */
   readonly act: (entries: readonly DeadEntry[], remove: (entry: DeadEntry) => void) => Promise<T>;
 }
 
@@ -77,16 +79,19 @@ async function scanOn<T>(
     },
   );
   if (count === 0) return scan.act([], () => undefined);
-  const { found, lastTag } = await search(channel, name, count, call, scan.visit);
+  const unproven = new Unproven();
+  const deliveries = new Deliveries(channel, unproven);
+  const found = await search(channel, name, count, call, scan.visit, deliveries);
   const removed = new Set<number>();
-  const result = await scan.act(found, (entry) => {
-    removed.add(entry.tag);
-    channel.ack({ fields: { deliveryTag: entry.tag } } as ConsumeMessage);
-  });
-  // All that is left, in one frame; in its order, at the head. Up to a tag that is still out: the broker refuses one that was acknowledged.
-  let leftTag = lastTag;
-  while (removed.has(leftTag)) leftTag -= 1;
-  if (leftTag > 0) channel.nack({ fields: { deliveryTag: leftTag } } as ConsumeMessage, true, true);
+  const result = await scan.act(found, ({ tag }) => void removed.add(tag));
+  for (let left: readonly number[] = [...removed]; left.length > 0; ) {
+    left = deliveries.ack(left);
+    // Answered by way of the queue's log: what was sent before is gone for good. The one that it brings goes back with the rest.
+    const message = await unproven.behind(() => channel.get(name));
+    if (message !== false) deliveries.add(message, null);
+  }
+  // In its order, at the head.
+  deliveries.nackAll();
   await arrived(channel, name, count - removed.size);
   return result;
 }
@@ -97,10 +102,10 @@ async function search(
   count: number,
   call: Call,
   visit: DeadScan<unknown>['visit'],
-): Promise<{ readonly found: readonly DeadEntry[]; readonly lastTag: number }> {
+  deliveries: Deliveries,
+): Promise<readonly DeadEntry[]> {
   const found: DeadEntry[] = [];
   let seen = 0;
-  let lastTag = 0;
   let enough = false;
   for (let step = FIRST_STEP; seen < count && !enough; step *= 4) {
     const wanted = Math.min(step, count - seen, MOST);
@@ -115,7 +120,7 @@ async function search(
         clearTimeout(quiet);
         if (message === null) return end();
         got += 1;
-        lastTag = message.fields.deliveryTag;
+        deliveries.add(message, null);
         const entry = read(message);
         if (entry !== null && !enough) {
           const verdict = visit(entry);
@@ -134,7 +139,7 @@ async function search(
     seen += got;
     if (got < wanted) break;
   }
-  return { found, lastTag };
+  return found;
 }
 
 function read(message: ConsumeMessage): DeadEntry | null {

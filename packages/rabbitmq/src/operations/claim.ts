@@ -155,8 +155,9 @@ async function buryBroken(session: Session, lane: Lane, message: Message, why: s
   const copy = { queue: lane.queue, envelope, payload: message.content, target: { to: 'dead' } as const };
   const [result] = await session.moves.copy([copy], call);
   if (!lane.isOpen) return;
-  if (result?.status === 'stored') lane.ack([message.fields.deliveryTag]);
-  else lane.reject(message.fields.deliveryTag);
+  if (result?.status !== 'stored') return lane.reject(message.fields.deliveryTag);
+  // Where it fails the broken one comes again, and there are two of it.
+  await lane.acknowledge([message.fields.deliveryTag], call).catch(() => undefined);
 }
 
 function nothing(paused: boolean): Claim {
