@@ -91,8 +91,10 @@ export function createConnection(settings: ConnectionSettings): Connection {
           resolve(late(call, true));
         },
       };
+      const sending = send(client);
+      // Behind the sending: what waits for it does not wait for a timer.
       deadlines.add(pending);
-      send(client).then(
+      sending.then(
         (reply) => {
           answeredAt = performance.now();
           if (deadlines.remove(pending)) resolve({ ok: true, reply, sentAt });

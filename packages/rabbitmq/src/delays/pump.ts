@@ -8,6 +8,7 @@ import { idOf } from '../message-body.ts';
 import type { Names } from '../names.ts';
 import { replyCode } from '../native-errors.ts';
 import { newNonce } from '../wire/new-nonce.ts';
+import type { Wire } from '../wire/open-wire.ts';
 import type { Outgoing, Publisher } from '../wire/publisher.ts';
 import type { BrokerClock } from './broker-clock.ts';
 import { readStay, stayHeader } from './stay-header.ts';
@@ -47,6 +48,7 @@ const PAUSE_MS = 500;
  * be moved by the one that holds it.
  */
 export class Pump {
+  readonly #wire: Wire;
   readonly #channel: Channel;
   readonly #queue: string;
   readonly #setting: PumpSetting;
@@ -60,7 +62,8 @@ export class Pump {
   readonly #tending = new Set<Promise<void>>();
 
   /** `recent` hears of what was moved. */
-  constructor(channel: Channel, queue: string, setting: PumpSetting, recent: RecentCopies) {
+  constructor(wire: Wire, channel: Channel, queue: string, setting: PumpSetting, recent: RecentCopies) {
+    this.#wire = wire;
     this.#channel = channel;
     this.#queue = queue;
     this.#setting = setting;
@@ -166,7 +169,10 @@ export class Pump {
     if (!this.#isOpen) return;
     const stored = having('stored');
     this.#recent.add(stored);
-    this.#deliveries.ack(stored.map(({ fields }) => fields.deliveryTag));
+    // At once: the copy may be running in this process already, and what ends the process would leave both.
+    this.#wire.together(this.#channel, () => {
+      this.#deliveries.ack(stored.map(({ fields }) => fields.deliveryTag));
+    });
     const left = having('unknown', 'refused');
     if (left.length === 0) return;
     await this.#sleep(PAUSE_MS);

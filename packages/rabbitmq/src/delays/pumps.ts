@@ -138,6 +138,7 @@ class Candidate {
   /** One pump, for some time. */
   async #pumpOn(wire: Wire): Promise<void> {
     const pump = new Pump(
+      wire,
       await answered(wire, startCall('claim', STEP), wire.channel()),
       this.#queue,
       this.#setting,

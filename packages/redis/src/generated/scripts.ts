@@ -758,6 +758,18 @@ local now = math.floor(us / 1000)
 local from = math.ceil(us / 1000)
 local AHEAD = 4000000000000000
 local jobs, meta, errors, claims, leased, scheduled, dead, state, hint = unpack(KEYS, 1, 9)
+local function wake()
+  if call('EXISTS', hint) == 0 then call('LPUSH', hint, '1') end
+end
+local function wake_for_due(earliest)
+  if not earliest or earliest > now + 60000 then return end
+  local head = call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')
+  if head[2] and tonumber(head[2]) >= earliest then wake() end
+end
+local lost, earliest, came_back = {}, nil, false
+local FRESH = '0,0,0,0,0,0,0'
+local COUNTERS = '^(%d+),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)$'
+if ARGV[8] ~= '0' or ARGV[9] ~= '0' or ARGV[6] ~= '0' then
 local LEFT, HELD, APART = 48, 49, 50
 local opened = {}
 local function open(nonce)
@@ -839,18 +851,6 @@ local function leave(claim, at)
   local states = claim.states
   save(claim, string.sub(states, 1, at - 1) .. '0' .. string.sub(states, at + 1), { [part_at(claim, at)] = true })
 end
-local function wake()
-  if call('EXISTS', hint) == 0 then call('LPUSH', hint, '1') end
-end
-local function wake_for_due(earliest)
-  if not earliest or earliest > now + 60000 then return end
-  local head = call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')
-  if head[2] and tonumber(head[2]) >= earliest then wake() end
-end
-local lost, earliest, came_back = {}, nil, false
-local FRESH = '0,0,0,0,0,0,0'
-local COUNTERS = '^(%d+),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)$'
-if ARGV[8] ~= '0' or ARGV[9] ~= '0' or ARGV[6] ~= '0' then
 local place, returns = 0, 0
 local function complete(nonce, fence, rows)
   local claim = open(nonce)
@@ -964,6 +964,93 @@ if want == 0 or known[1] then
   if came_back then wake() end
   return { lost, '', '', known[1] and 1 or 0, -1, '0', now, 0, '' }
 end
+local nonce, apart = ARGV[3], ARGV[4] == '1'
+local ids, levels, places, count = {}, {}, {}, 0
+local fence, record_again
+local ended = call('ZRANGE', leased, '-inf', now, 'BYSCORE', 'LIMIT', 0, 50, 'WITHSCORES')
+local due = call('ZRANGE', scheduled, '-inf', now, 'BYSCORE', 'LIMIT', 0, 500, 'WITHSCORES')
+if #ended > 0 or #due > 0 or call('HEXISTS', claims, nonce) == 1 then
+local LEFT, HELD, APART = 48, 49, 50
+local opened = {}
+local function open(nonce)
+  local claim = opened[nonce]
+  if claim ~= nil then return claim end
+  local fields = call('HMGET', claims, nonce, nonce .. '#', nonce .. '/')
+  local record, states = fields[1], fields[2]
+  local fence = record and states and string.match(record, '^%d+')
+  claim = false
+  if fence then
+    local size = #states
+    claim = { nonce = nonce, record = record, states = states, parts = fields[3], size = size,
+      fence = fence, ids = #record - 36 * size, living = {}, searches = 0 }
+  end
+  opened[nonce] = claim
+  return claim
+end
+local function id_at(claim, at)
+  return string.sub(claim.record, claim.ids + 36 * at - 35, claim.ids + 36 * at)
+end
+local function level_at(claim, at)
+  return string.sub(claim.record, #claim.fence + 1 + at, #claim.fence + 1 + at)
+end
+local function place_of(claim, id)
+  if claim.places then return claim.places[id] end
+  claim.searches = claim.searches + 1
+  if claim.searches < 8 then
+    local from = string.find(claim.record, id, claim.ids + 1, true)
+    return from and (from - claim.ids + 35) / 36
+  end
+  claim.places = {}
+  for at = 1, claim.size do claim.places[id_at(claim, at)] = at end
+  return claim.places[id]
+end
+local function part_at(claim, at)
+  local state = string.byte(claim.states, at)
+  if state == HELD then return '' end
+  if state == APART then return claim.parts and string.sub(claim.parts, 4 * at - 3, 4 * at) or '' end
+end
+local function places_in(claim, part)
+  local places = {}
+  for at = 1, claim.size do
+    if part_at(claim, at) == part then places[#places + 1] = at end
+  end
+  return places
+end
+local function entry_of(claim, part)
+  return claim.nonce .. ':' .. claim.fence .. part
+end
+local function read_entry(entry)
+  return open(string.sub(entry, 1, 36)), string.match(entry, '/%d+$') or ''
+end
+local function lives(claim, part)
+  local known = claim.living[part]
+  if known == nil then
+    local till = call('ZSCORE', leased, entry_of(claim, part))
+    known = till ~= false and tonumber(till) > now
+    claim.living[part] = known
+  end
+  return known
+end
+local function is_empty(claim, part)
+  if part == '' then return not string.find(claim.states, '1', 1, true) end
+  return #places_in(claim, part) == 0
+end
+local function save(claim, states, parts_left)
+  claim.states = states
+  if states == string.rep('0', claim.size) then
+    call('HDEL', claims, claim.nonce, claim.nonce .. '#', claim.nonce .. '/')
+    opened[claim.nonce] = false
+  else
+    call('HSET', claims, claim.nonce .. '#', states)
+  end
+  for part in pairs(parts_left) do
+    if is_empty(claim, part) then call('ZREM', leased, entry_of(claim, part)) end
+  end
+end
+local function leave(claim, at)
+  local states = claim.states
+  save(claim, string.sub(states, 1, at - 1) .. '0' .. string.sub(states, at + 1), { [part_at(claim, at)] = true })
+end
 local function take_back(entry, ended_at)
   local claim, part = read_entry(entry)
   local places = claim and places_in(claim, part) or {}
@@ -986,16 +1073,14 @@ local function take_back(entry, ended_at)
   end
   return #places
 end
-local function take_back_ended()
-  local entries = call('ZRANGE', leased, '-inf', now, 'BYSCORE', 'LIMIT', 0, 50, 'WITHSCORES')
+local function take_back_ended(entries)
   local taken = 0
   for i = 1, #entries, 2 do
     taken = taken + take_back(entries[i], entries[i + 1])
     if taken >= 500 then return end
   end
 end
-local function move_due()
-  local due = call('ZRANGE', scheduled, '-inf', now, 'BYSCORE', 'LIMIT', 0, 500, 'WITHSCORES')
+local function move_due(due)
   if #due == 0 then return end
   local members = {}
   for i = 1, #due, 2 do
@@ -1004,30 +1089,36 @@ local function move_due()
   end
   call('ZREM', scheduled, unpack(members))
 end
-take_back_ended()
-move_due()
-local nonce, apart = ARGV[3], ARGV[4] == '1'
-local ids, levels, places, count = {}, {}, {}, 0
-local made = open(nonce)
-local function find_held()
-  for at = 1, made.size do
-    local part = part_at(made, at)
-    if part and lives(made, part) then
-      count = count + 1
-      ids[count], levels[count], places[count] = id_at(made, at), level_at(made, at), at
+  take_back_ended(ended)
+  move_due(due)
+  local made = open(nonce)
+  if made then
+    fence = made.fence
+    for at = 1, made.size do
+      local part = part_at(made, at)
+      if part and lives(made, part) then
+        count = count + 1
+        ids[count], levels[count], places[count] = id_at(made, at), level_at(made, at), at
+      end
+    end
+    record_again = function(held_levels, held_places)
+      local shown = {}
+      for at = 1, made.size do shown[at] = '-' end
+      for n, at in ipairs(held_places) do shown[at] = held_levels[n] end
+      return fence .. ' ' .. table.concat(shown) .. ' ' .. string.sub(made.record, made.ids + 1)
     end
   end
 end
-local function find_ready()
-  for _, level in ipairs({ '0', '1', '2', '3' }) do
-    if count == want then return end
+local is_new = not record_again
+if is_new then
+  for level = 0, 3 do
+    if count == want then break end
     for _, id in ipairs(call('ZRANGE', KEYS[10 + level], 0, want - count - 1)) do
       count = count + 1
       ids[count], levels[count] = id, level
     end
   end
 end
-if made then find_held() else find_ready() end
 if count == 0 then
   local next_at = nil
   for _, key in ipairs({ scheduled, leased }) do
@@ -1039,9 +1130,9 @@ end
 local bodies = call('HMGET', jobs, unpack(ids))
 local counters = call('EXISTS', meta) == 1 and call('HMGET', meta, unpack(ids))
 local missing = 0
-local fence = made and made.fence
-if not made then
-  fence = string.format('%.0f', math.max(us, tonumber(known[2] or 0) + 1))
+if is_new then
+  fence = time[1] .. string.sub('00000' .. time[2], -6)
+  if known[2] and tonumber(known[2]) >= us then fence = string.format('%.0f', known[2] + 1) end
   call('HSET', state, 'fence', fence)
 end
 local held, held_levels, held_places, found, numbers, taken = {}, {}, {}, {}, {}, {}
@@ -1053,29 +1144,25 @@ for i = 1, count do
     found[n], held[n], held_levels[n], held_places[n] = body, id, level, places[i]
     if counters then
       local whole = counters[i] and string.find(counters[i], COUNTERS)
-      local place = whole and not made and call('ZSCORE', KEYS[10 + level], id) or '0'
+      local place = whole and is_new and call('ZSCORE', KEYS[10 + level], id) or '0'
       numbers[n] = whole and '[' .. place .. ',' .. counters[i] .. ']' or '0'
     end
   else
     missing = missing + 1
   end
 end
-local function record_again()
-  local shown = {}
-  for at = 1, made.size do shown[at] = '-' end
-  for n, at in ipairs(held_places) do shown[at] = held_levels[n] end
-  return fence .. ' ' .. table.concat(shown) .. ' ' .. string.sub(made.record, made.ids + 1)
-end
-local claimed = made and record_again() or fence .. ' ' .. table.concat(held_levels) .. ' ' .. table.concat(held)
-local function lease()
+local claimed
+if is_new then
+  claimed = fence .. ' ' .. table.concat(held_levels) .. ' ' .. table.concat(held)
   if #found > 0 then
     call('HSET', claims, nonce, claimed, nonce .. '#', string.rep('1', #found))
     call('ZADD', leased, from + ARGV[2], nonce .. ':' .. fence)
   end
   for level, jobs_taken in pairs(taken) do call('ZREMRANGEBYRANK', KEYS[10 + level], 0, jobs_taken - 1) end
   if count == want and call('EXISTS', KEYS[10], KEYS[11], KEYS[12], KEYS[13]) > 0 then wake() end
+else
+  claimed = record_again(held_levels, held_places)
 end
-if not made then lease() end
 if #found == 0 then claimed = '' end
 if not apart then found = '[[' .. table.concat(found, '],[') .. ']]' end
 return { lost, claimed, found, 0, -1, fence, now, missing, counters and '[' .. table.concat(numbers, ',') .. ']' or '' }`,

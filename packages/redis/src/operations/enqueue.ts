@@ -56,9 +56,35 @@ async function enqueueOne(context: Context, job: NewJob, call: Call): Promise<En
   const state = context.queues.of(job.queue);
   const unlisted = state.listed ? null : await list(context, job.queue, call);
   if (unlisted !== null) return failed(job, unlisted, false);
-  const slots: Slot[] = [null];
-  await storeGroup(context, state.keys, [job], [0], isPlain(job), slots, call);
+  const outcome = await (isPlain(job) ? storePlain : storeOnTerms)(context, state.keys, job, call);
   if (!state.listed) await list(context, job.queue, call);
+  return outcome;
+}
+
+async function storePlain(
+  context: Context,
+  keys: QueueKeys,
+  job: NewJob,
+  call: Call,
+): Promise<EnqueueOutcome> {
+  const { id, priority } = job;
+  const given = keys.enqueue[priority] as readonly string[];
+  const values = [id, plainBody(job)];
+  const { attempt, confirmed } = await send(context, SCRIPTS.enqueue, given, values, keys.state, call);
+  if (!attempt.ok) return failed(job, attempt.error, attempt.uncertain);
+  if (!confirmed) return unconfirmed(id);
+  const isKnown = (attempt.reply as unknown[]).length > 0;
+  return isKnown ? { status: 'duplicate', id, of: id } : { status: 'accepted', id };
+}
+
+async function storeOnTerms(
+  context: Context,
+  keys: QueueKeys,
+  job: NewJob,
+  call: Call,
+): Promise<EnqueueOutcome> {
+  const slots: Slot[] = [null];
+  await storeGroup(context, keys, [job], [0], false, slots, call);
   return slots[0] as EnqueueOutcome;
 }
 

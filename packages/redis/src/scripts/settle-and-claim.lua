@@ -18,7 +18,6 @@
 --   be emptied.
 --@ clock
 local jobs, meta, errors, claims, leased, scheduled, dead, state, hint = unpack(KEYS, 1, 9)
---@ leases
 --@ wake
 local lost, earliest, came_back = {}, nil, false
 local FRESH = '0,0,0,0,0,0,0'
@@ -26,6 +25,7 @@ local COUNTERS = '^(%d+),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)$'
 
 -- Of no use to a claim that was waiting, which a job waits for: a function costs when it is made, too.
 if ARGV[8] ~= '0' or ARGV[9] ~= '0' or ARGV[6] ~= '0' then
+--@ leases
 --@ settle
   local argument = 10
   for _ = 1, tonumber(ARGV[8]) do
@@ -47,28 +47,42 @@ if want == 0 or known[1] then
   return { lost, '', '', known[1] and 1 or 0, -1, '0', now, 0, '' }
 end
 
---@ tend
-take_back_ended()
-move_due()
-
 local nonce, apart = ARGV[3], ARGV[4] == '1'
 local ids, levels, places, count = {}, {}, {}, 0
-local made = open(nonce)
+local fence, record_again
+local ended = call('ZRANGE', leased, '-inf', now, 'BYSCORE', 'LIMIT', 0, 50, 'WITHSCORES')
+local due = call('ZRANGE', scheduled, '-inf', now, 'BYSCORE', 'LIMIT', 0, 500, 'WITHSCORES')
 
--- This claim was made before and its answer lost: what it still holds, as it was leased then.
-local function find_held()
-  for at = 1, made.size do
-    local part = part_at(made, at)
-    if part and lives(made, part) then
-      count = count + 1
-      ids[count], levels[count], places[count] = id_at(made, at), level_at(made, at), at
+if #ended > 0 or #due > 0 or call('HEXISTS', claims, nonce) == 1 then
+--@ leases
+--@ tend
+  take_back_ended(ended)
+  move_due(due)
+  local made = open(nonce)
+  -- This claim was made before and its answer lost: what it still holds, as it was leased then.
+  if made then
+    fence = made.fence
+    for at = 1, made.size do
+      local part = part_at(made, at)
+      if part and lives(made, part) then
+        count = count + 1
+        ids[count], levels[count], places[count] = id_at(made, at), level_at(made, at), at
+      end
+    end
+    -- Its record, without the jobs that have left since.
+    record_again = function(held_levels, held_places)
+      local shown = {}
+      for at = 1, made.size do shown[at] = '-' end
+      for n, at in ipairs(held_places) do shown[at] = held_levels[n] end
+      return fence .. ' ' .. table.concat(shown) .. ' ' .. string.sub(made.record, made.ids + 1)
     end
   end
 end
 
-local function find_ready()
-  for _, level in ipairs({ '0', '1', '2', '3' }) do
-    if count == want then return end
+local is_new = not record_again
+if is_new then
+  for level = 0, 3 do
+    if count == want then break end
     -- Without the places: a server prints each with all its digits, and few are needed.
     for _, id in ipairs(call('ZRANGE', KEYS[10 + level], 0, want - count - 1)) do
       count = count + 1
@@ -76,8 +90,6 @@ local function find_ready()
     end
   end
 end
-
-if made then find_held() else find_ready() end
 
 if count == 0 then
   local next_at = nil
@@ -92,9 +104,10 @@ local bodies = call('HMGET', jobs, unpack(ids))
 local counters = call('EXISTS', meta) == 1 and call('HMGET', meta, unpack(ids))
 local missing = 0
 
-local fence = made and made.fence
-if not made then
-  fence = string.format('%.0f', math.max(us, tonumber(known[2] or 0) + 1))
+if is_new then
+  -- The time in us, or one more than the last, should the clock have stood still or gone back.
+  fence = time[1] .. string.sub('00000' .. time[2], -6)
+  if known[2] and tonumber(known[2]) >= us then fence = string.format('%.0f', known[2] + 1) end
   call('HSET', state, 'fence', fence)
 end
 
@@ -110,7 +123,7 @@ for i = 1, count do
     if counters then
       -- What somebody else wrote there would make the answer unreadable, and with it every claim.
       local whole = counters[i] and string.find(counters[i], COUNTERS)
-      local place = whole and not made and call('ZSCORE', KEYS[10 + level], id) or '0'
+      local place = whole and is_new and call('ZSCORE', KEYS[10 + level], id) or '0'
       numbers[n] = whole and '[' .. place .. ',' .. counters[i] .. ']' or '0'
     end
   else
@@ -118,26 +131,18 @@ for i = 1, count do
   end
 end
 
--- The record of a claim that was made before, without the jobs that have left since.
-local function record_again()
-  local shown = {}
-  for at = 1, made.size do shown[at] = '-' end
-  for n, at in ipairs(held_places) do shown[at] = held_levels[n] end
-  return fence .. ' ' .. table.concat(shown) .. ' ' .. string.sub(made.record, made.ids + 1)
-end
-
-local claimed = made and record_again() or fence .. ' ' .. table.concat(held_levels) .. ' ' .. table.concat(held)
-
-local function lease()
+local claimed
+if is_new then
+  claimed = fence .. ' ' .. table.concat(held_levels) .. ' ' .. table.concat(held)
   if #found > 0 then
     call('HSET', claims, nonce, claimed, nonce .. '#', string.rep('1', #found))
     call('ZADD', leased, from + ARGV[2], nonce .. ':' .. fence)
   end
   for level, jobs_taken in pairs(taken) do call('ZREMRANGEBYRANK', KEYS[10 + level], 0, jobs_taken - 1) end
   if count == want and call('EXISTS', KEYS[10], KEYS[11], KEYS[12], KEYS[13]) > 0 then wake() end
+else
+  claimed = record_again(held_levels, held_places)
 end
-
-if not made then lease() end
 if #found == 0 then claimed = '' end
 -- Together, unless one of the payloads was found to be no JSON: it must not hide its neighbours.
 if not apart then found = '[[' .. table.concat(found, '],[') .. ']]' end

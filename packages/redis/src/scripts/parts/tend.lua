@@ -24,8 +24,8 @@ local function take_back(entry, ended_at)
   return #places
 end
 
-local function take_back_ended()
-  local entries = call('ZRANGE', leased, '-inf', now, 'BYSCORE', 'LIMIT', 0, 50, 'WITHSCORES')
+-- Some of the entries that have ended, with their ends.
+local function take_back_ended(entries)
   local taken = 0
   for i = 1, #entries, 2 do
     taken = taken + take_back(entries[i], entries[i + 1])
@@ -33,9 +33,8 @@ local function take_back_ended()
   end
 end
 
--- Moves due jobs into line (G8.2), each to where its due time puts it.
-local function move_due()
-  local due = call('ZRANGE', scheduled, '-inf', now, 'BYSCORE', 'LIMIT', 0, 500, 'WITHSCORES')
+-- Moves due jobs, given with their times, into line (G8.2), each to where its due time puts it.
+local function move_due(due)
   if #due == 0 then return end
   local members = {}
   for i = 1, #due, 2 do
