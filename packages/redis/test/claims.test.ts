@@ -75,6 +75,27 @@ describe('claims', () => {
     if (current) expect(await statuses(backend, [completion(current)])).toEqual(['settled']);
   });
 
+  // G8.1: the server's clock decides, also where it was set back.
+  test('have fences that grow, by the time in microseconds or beyond the last of a clock that went back', async () => {
+    const backend = await store.open();
+    const queue = freshQueue();
+    await put(backend, queue, 4);
+    const fences: number[] = [];
+    const take = async (): Promise<void> => {
+      for (const { token } of await claim(backend, queue, { max: 1 })) fences.push(token.fence);
+    };
+    await take();
+    const [seconds, us] = (await store.client.time()) as [number, number];
+    expect(Math.abs((fences[0] ?? 0) - (Number(seconds) * 1e6 + Number(us)))).toBeLessThan(60e6);
+    await take();
+    expect(fences[1]).toBeGreaterThan(fences[0] ?? 0);
+    const ahead = Number(seconds) * 1e6 + 3_600_000_000;
+    await store.client.hset(key(queue, 'state'), 'fence', String(ahead));
+    await take();
+    await take();
+    expect(fences.slice(2)).toEqual([ahead + 1, ahead + 2]);
+  });
+
   test('of which a part was renewed end in parts, each job once', async () => {
     const backend = await store.open();
     const queue = freshQueue();
