@@ -1,10 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createWorker, defineJob, handle } from '@surety/core';
 import { type RabbitmqServer, startRabbitmq, startTcpProxy, type TcpProxy } from '@surety/testbed';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accept, CALL, claim, claimAll, complete, freshQueue, newJob, opened } from './backends.ts';
+import { rabbitmq } from '../src/index.ts';
+import {
+  accept,
+  CALL,
+  claim,
+  claimAll,
+  complete,
+  eventually,
+  freshQueue,
+  newJob,
+  opened,
+} from './backends.ts';
 
 /** From the 34th acknowledgement on the broker keeps them to itself until some are written: seen in about half of the attempts. */
 const ROUNDS = 10;
 const JOBS = 160;
+const STEPS = 300;
 let server: RabbitmqServer;
 let proxy: TcpProxy;
 let cutUrl: string;
@@ -51,6 +65,42 @@ describe('a settlement that was answered', () => {
       expect(await claim(other, queue, { waitMs: 100 })).toEqual([]);
       await complete(other, back);
     }
+  });
+});
+
+describe('jobs that end in any order while others come', () => {
+  it('are charged nothing for the proof that their settlements are written', async () => {
+    const queue = freshQueue();
+    const seen: string[] = [];
+    const worker = createWorker({
+      backend: rabbitmq({ url: server.url }),
+      queues: [queue],
+      concurrency: 50,
+      signals: false,
+      log: 'none',
+      handlers: [
+        handle(defineJob('task', { queue }), async (_input, { attempt }) => {
+          seen.push(String(attempt));
+          await sleep((seen.length * 7919) % 40);
+        }),
+      ],
+    });
+    await worker.start();
+    try {
+      await using producer = await opened({ url: server.url });
+      // Fewer than it could do: it has room all the time, so that what is brought proves nothing.
+      for (let n = 0; n < STEPS; n++) {
+        await accept(
+          producer,
+          Array.from({ length: 5 }, () => newJob(queue)),
+        );
+        await sleep(5);
+      }
+      await eventually('all have run', async () => seen.length >= STEPS * 5);
+    } finally {
+      await worker.stop();
+    }
+    expect(seen).toEqual(Array.from({ length: STEPS * 5 }, () => '1'));
   });
 });
 

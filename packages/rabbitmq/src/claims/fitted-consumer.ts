@@ -74,15 +74,6 @@ export class FittedConsumer {
     return !this.#ended;
   }
 
-  /** Gives its place to another. False: there is none, and nothing was asked. */
-  async replace(): Promise<boolean> {
-    await this.#changing;
-    if (this.#consumer === null || this.#ended) return false;
-    this.#refit();
-    await this.#changing;
-    return true;
-  }
-
   /** The channel is gone. */
   end(): void {
     this.#ended = true;

@@ -215,12 +215,18 @@ export class Lane {
     });
   }
 
-  /** What the next jobs prove costs nothing. Where none come the consumer is made anew, and without one the queue is asked for a job, which goes back. */
+  /**
+   * What the next jobs prove costs nothing. Where none come the queue is asked for one, which is answered by way of its log, and mostly in vain: a consumer has
+   * been brought what was ready. To cancel the consumer would prove as much, but what is on its way then is charged.
+   */
   async #makeRoom(): Promise<void> {
     if (this.#unproven.room === 0 && this.#consumer.isAttached && this.#behind > 0)
       await within(this.#unproven.changed(), performance.now() + PROVEN_MS);
     while (this.#isOpen && this.#unproven.room === 0) {
-      if (!(await this.#consumer.replace())) await this.giveBack(await this.#takeReady(1));
+      const [message] = await this.#takeReady(1);
+      if (message === undefined) continue;
+      if (this.#consumer.isAttached) this.#arrivals.add(message);
+      else await this.giveBack([message]);
     }
   }
 
