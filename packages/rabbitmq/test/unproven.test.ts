@@ -18,7 +18,7 @@ function acknowledge(unproven: Unproven, consumer: Consumer): void {
 
 function bring(unproven: Unproven, consumer: Consumer, jobs: number): void {
   consumer.delivered += jobs;
-  unproven.brought(consumer);
+  unproven.brought();
 }
 
 describe('what was sent to a queue and may not be written', () => {

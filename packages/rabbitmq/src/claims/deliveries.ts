@@ -41,7 +41,7 @@ export class Deliveries {
     this.#outstanding.set(fields.deliveryTag, consumer);
     if (consumer === null) return;
     consumer.delivered += 1;
-    this.#unproven?.brought(consumer);
+    this.#unproven?.brought();
   }
 
   /**

@@ -33,10 +33,8 @@ export class Unproven {
   }
 
   /** A consumer is brought no more than its prefetch and what was carried out of its own: what it has says how much that is. */
-  brought({ delivered, prefetch }: Consumer): void {
+  brought(): void {
     if (this.#count === 0) return;
-    const next = this.#sent[0];
-    if (next === undefined || next.settled > delivered - prefetch) return;
     let proven = 0;
     for (const { consumer, settled } of this.#sent) {
       if (consumer === null || settled > consumer.delivered - consumer.prefetch) break;
